@@ -1,0 +1,39 @@
+// Files for the tool: "-" is standard input or output; every fault is a ToolError with exit_io.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "bytes.h"
+
+namespace crcsync::tool {
+
+std::string read_file(const std::string& path);
+
+// Hands the file to `take` in pieces of 64 KiB, so that it need not fit into memory.
+void read_pieces(const std::string& path, const std::function<void(Bytes)>& take);
+
+// Output that appears only when it is complete: a file is written under a temporary name beside its place, standard
+// output is collected in a temporary file first. Without commit() nothing is left.
+class OutputFile final : public Sink {
+public:
+    explicit OutputFile(const std::optional<std::string>& path);
+    ~OutputFile() override;
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    bool write(Bytes bytes) override;
+    void commit();
+
+private:
+    std::string path_;       // empty: standard output
+    std::string temporary_;  // empty: nothing to remove
+    std::FILE* file_ = nullptr;
+};
+
+// Flushes standard output; a fault there (a full disk, a closed pipe) is one of the tool's too.
+void finish_stdout();
+
+}  // namespace crcsync::tool
