@@ -1,0 +1,81 @@
+# A pair: client module, recording relay, server module, each proxy an httpd of its own, in front of any origin.
+#
+#   my $pair = CRCSync::Pair->start(
+#       to     => $origin->port,
+#       server => "CRCSyncServerMinSize 0\n",     # added to the server proxy's configuration
+#       client => "CRCSyncClientMinBase 1\n",     # added to the client proxy's
+#       relay  => {strip => ['ETag']},            # options of the relay
+#       mpm    => 'worker',
+#   );
+#   my ($response, @exchanges) = $pair->get('/page', Accept => '*/*');
+#
+# get and request give the reader's response, and what crossed the line for it (CRCSync::Relay). shared() is the pair
+# that lives in Apache::Test's server, both modules and the origin in one process; its line is recorded too.
+package CRCSync::Pair;
+
+use strict;
+use warnings;
+
+use CRCSync::Http;
+use CRCSync::Httpd;
+use CRCSync::Relay;
+use CRCSync::Stream;
+use CRCSync::Test ();
+
+sub start {
+    my ($class, %options) = @_;
+    my $self = bless {}, $class;
+    my %common = map { $_ => $options{$_} } grep { defined $options{$_} } qw(mpm);
+    $self->{server} = CRCSync::Httpd->start(
+        name    => 'server',
+        without => ['crccache_client'],
+        modules => $options{server_modules},
+        ports   => $options{server_ports},
+        vars    => {TO => $options{to}},
+        conf    => server_conf() . ($options{server} // ''),
+        %common
+    );
+    $self->{relay} = CRCSync::Relay->start(to => $self->{server}->port, %{$options{relay} // {}});
+    $self->{client} = CRCSync::Httpd->start(
+        name    => 'client',
+        without => ['crccache_server'],
+        modules => $options{client_modules},
+        ports   => $options{client_ports},
+        vars    => {TO => $self->{relay}->port, SERVER => $self->{server}->port},
+        conf    => client_conf() . ($options{client} // ''),
+        %common
+    );
+    $self->{port} = $self->{client}->port;
+    return $self;
+}
+
+sub shared {
+    my ($class, %relay) = @_;
+    my $relay = CRCSync::Relay->start(
+        to   => CRCSync::Test::apache_test('server_port'),
+        port => CRCSync::Test::apache_test('relay_port'),
+        %relay
+    );
+    return bless {relay => $relay, port => CRCSync::Test::apache_test('client_port')}, $class;
+}
+
+sub server_conf { return qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\nCRCSyncServer On\n} }
+sub client_conf { return qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\nCRCSyncClient On\n} }
+
+sub port { return $_[0]{port} }
+sub server { return $_[0]{server} }
+sub client { return $_[0]{client} }
+sub relay { return $_[0]{relay} }
+
+sub get {
+    my ($self, $target, @fields) = @_;
+    return $self->request(GET => $target, fields => \@fields);
+}
+
+sub request {
+    my ($self, $method, $target, %options) = @_;
+    my $response = CRCSync::Http::http_request($self->{port}, $method, $target, %options);
+    return ($response, $self->{relay}->exchanges);
+}
+
+1;
