@@ -13,6 +13,7 @@ use MIME::Base64 qw(encode_base64 decode_base64);
 our @EXPORT_OK = qw(crc64 if_block blocks block literal deflated strong make_delta sections apply_delta);
 
 # CRC-64-ISO, reflected, initial value 0, no final xor.
+no warnings 'portable';
 my @table = map {
     my $value = $_;
     $value = $value & 1 ? ($value >> 1) ^ 0xD800000000000000 : $value >> 1 for 1 .. 8;
