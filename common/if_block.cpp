@@ -31,6 +31,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     return number;
 }
 
+// Whether `text` is base64 with all its padding, and nothing else.
 bool is_base64(std::string_view text) {
     if (text.empty() || text.size() % 4 != 0) return false;
     for (int padding = 0; padding < 2 && text.back() == '='; ++padding) text.remove_suffix(1);
@@ -39,16 +40,18 @@ bool is_base64(std::string_view text) {
     });
 }
 
-// The hashes in `text`; empty if it is not the base64 of 1 to max_blocks whole hashes.
-std::vector<std::uint64_t> decode_hashes(std::string_view text) {
+// The hashes in `value`; empty if it is not the base64 of 1 to max_blocks whole hashes. The 2009 code leaves the
+// padding out, which is unambiguous; so it may be missing, but not be wrong.
+std::vector<std::uint64_t> decode_hashes(std::string_view value) {
     std::array<std::uint8_t, (max_blocks * hash_size + 2) / 3 * 3> decoded{};
+    std::string text(value);
+    if (text.find('=') == std::string::npos) text.append((4 - text.size() % 4) % 4, '=');
     if (!is_base64(text) || text.size() / 4 * 3 > decoded.size()) return {};
     // OpenSSL counts the padding's zero bytes in; it also skips blanks, which is why is_base64() looks first.
     const int length = EVP_DecodeBlock(decoded.data(), reinterpret_cast<const unsigned char*>(text.data()),
                                        static_cast<int>(text.size()));
     if (length < 0) return {};
-    const auto padding =
-        static_cast<std::size_t>(text.end()[-1] == '=') + static_cast<std::size_t>(text.end()[-2] == '=');
+    const auto padding = static_cast<std::size_t>(std::count(text.end() - 2, text.end(), '='));
     const std::size_t size = static_cast<std::size_t>(length) - padding;
     if (size % hash_size != 0 || size / hash_size > max_blocks) return {};
 

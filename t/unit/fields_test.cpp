@@ -1,11 +1,10 @@
 // Header field surgery: what comes from peers is any bytes, so each function is tried on the odd ones too.
 #include "fields.h"
 
-#include <check.h>
-
-#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "suite.h"
 
 using namespace crcsync::fields;
 
@@ -157,26 +156,12 @@ START_TEST(lists_of_tags_lose_their_suffixes) {
 }
 END_TEST
 
-Suite* fields_suite() {
-    Suite* suite = suite_create("fields");
-    TCase* tests = tcase_create("fields");
-    for (const auto* test :
-         {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case, vary_is_merged_and_taken_apart,
-          a_q_of_zero_refuses_a_coding, accept_encoding_is_narrowed_to_what_can_be_undone,
-          codings_that_a_suffix_may_name, the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off,
-          a_suffix_comes_off_as_it_went_on, weak_tags, lists_of_tags_lose_their_suffixes}) {
-        tcase_add_test(tests, test);
-    }
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
 }  // namespace
 
 int main() {
-    SRunner* runner = srunner_create(fields_suite());
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite("fields", {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case,
+                                vary_is_merged_and_taken_apart, a_q_of_zero_refuses_a_coding,
+                                accept_encoding_is_narrowed_to_what_can_be_undone, codings_that_a_suffix_may_name,
+                                the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off,
+                                a_suffix_comes_off_as_it_went_on, weak_tags, lists_of_tags_lose_their_suffixes});
 }
