@@ -35,7 +35,7 @@ my @links = (
 );
 
 my ($rig, $origin, %checked, @faults);
-$SIG{$_} = sub { exit 130 } for qw(INT HUP);
+$SIG{$_} = sub { exit 130 } for qw(INT HUP PIPE);
 $SIG{TERM} = sub { exit 143 };
 END { $rig->stop if $rig }
 
@@ -243,10 +243,12 @@ or, for example:  curl --proxy 127.0.0.1:$links[0]{delta}{port} $site
 Pages of https:// sites pass as they are (CONNECT). Each request through the modules gives a line here. Ctrl-C ends it.
 
 TEXT
+    my $ended = 0;
+    local @SIG{qw(INT TERM HUP)} = (sub { $ended = 1 }) x 3;
     my $log = "$client->{root}/logs/crcsync.log";
     open my $lines, '<', $log or die "$log: $!\n";
     seek $lines, 0, 2;
-    while (1) {
+    while (!$ended) {
         while (defined(my $entry = <$lines>)) {
             my ($request, $status, $result, $reason, $wire, $instance) =
                 $entry =~ /^"(.*)" (\S+) (\S+) (\S+) (\S+) (\S+)$/ or next;
@@ -258,6 +260,7 @@ TEXT
         $_->{relay}->forget for map { @$_{qw(delta plain)} } @links;
         sleep 1;
     }
+    print "\nEnding ...\n";
     return;
 }
 

@@ -33,7 +33,7 @@ Without options it starts the servers and leaves them running until Ctrl-C. Noth
   --modules DIR  where the modules are (a build tree, or where they are installed)
 TEXT
     my %option;
-    $SIG{$_} = sub { exit 130 } for qw(INT HUP);
+    $SIG{$_} = sub { exit 130 } for qw(INT HUP PIPE);
     $SIG{TERM} = sub { exit 143 };
     $| = 1;
     my $status = eval {
@@ -119,8 +119,10 @@ The page changes every second. Each visit gives a line here: status, result, rea
 page. Ctrl-C ends it.
 
 TEXT
+    my $ended = 0;
+    local @SIG{qw(INT TERM HUP)} = (sub { $ended = 1 }) x 3;
     open my $log, '<', "$running->{client}{root}/logs/crcsync.log" or die "The log: $!\n";
-    while (1) {
+    while (!$ended) {
         print <$log>;
         seek $log, 0, 1;
         sleep 1;
