@@ -1,6 +1,10 @@
 // httpd's headers, all from here: they are C, their macros clash with each other's and ours, and their order matters.
 #pragma once
 
+// C++20 has designated initializers, which httpd does not know: with them AP_INIT_TAKE1 and its like check the type of
+// a directive's function.
+#define AP_HAVE_DESIGNATED_INITIALIZER
+
 #include <httpd.h>
 // httpd.h first.
 #include <ap_mmn.h>
