@@ -9,7 +9,7 @@
 #   );
 #   my ($response, @exchanges) = $pair->get('/page', Accept => '*/*');
 #
-# get and request give the reader's response, and what crossed the line for it (CRCSync::Relay). shared() is the pair
+# body_ok and same_ok are the same as tests. get and request give the reader's response, and what crossed the line for it (CRCSync::Relay). shared() is the pair
 # that lives in Apache::Test's server, both modules and the origin in one process; its line is recorded too.
 package CRCSync::Pair;
 
@@ -24,7 +24,7 @@ use CRCSync::Test ();
 
 sub start {
     my ($class, %options) = @_;
-    my $self = bless {}, $class;
+    my $self = bless {to => $options{to}}, $class;
     my %common = map { $_ => $options{$_} } grep { defined $options{$_} } qw(mpm);
     $self->{server} = CRCSync::Httpd->start(
         name    => 'server',
@@ -56,7 +56,8 @@ sub shared {
         port => CRCSync::Test::apache_test('relay_port'),
         %relay
     );
-    return bless {relay => $relay, port => CRCSync::Test::apache_test('client_port')}, $class;
+    my ($to, $port) = map { CRCSync::Test::apache_test($_) } qw(port client_port);
+    return bless {relay => $relay, port => $port, to => $to}, $class;
 }
 
 sub server_conf { return qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\nCRCSyncServer On\n} }
@@ -66,6 +67,37 @@ sub port { return $_[0]{port} }
 sub server { return $_[0]{server} }
 sub client { return $_[0]{client} }
 sub relay { return $_[0]{relay} }
+
+# A GET that must give status 200 and exactly `body`; returns the response and what crossed the line.
+sub body_ok {
+    my ($self, $target, $body, $name, @fields) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my ($response, @exchanges) = $self->get($target, @fields);
+    CRCSync::Test::is($response && $response->{status}, 200, "$name: status");
+    CRCSync::Test::is_body($response && $response->{body}, $body, "$name: bytes");
+    CRCSync::Test::ok($response && $response->{complete}, "$name: complete");
+    return ($response, @exchanges);
+}
+
+# A request through the pair must give what the origin itself gives: status, fields, body. Returns the response and what
+# crossed the line. Options as for Http->request, and without => [fields that may differ].
+sub same_ok {
+    my ($self, $method, $target, $name, %options) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my @without = @{delete $options{without} // []};
+    my $want = CRCSync::Http::http_request($self->{to}, $method, $target, %options);
+    my ($response, @exchanges) = $self->request($method, $target, %options);
+    if (!$response) {
+        CRCSync::Test::fail("$name: no response");
+        return;
+    }
+    CRCSync::Test::is($response->{status}, $want->{status}, "$name: status");
+    my ($fields, $wanted) = map { CRCSync::Http::fields_of($_, qw(Server Content-Length), @without) } $response, $want;
+    CRCSync::Test::is($fields, $wanted, "$name: fields");
+    CRCSync::Test::is_body($response->{body}, $want->{body}, "$name: bytes");
+    CRCSync::Test::ok($response->{complete}, "$name: complete");
+    return ($response, @exchanges);
+}
 
 sub get {
     my ($self, $target, @fields) = @_;

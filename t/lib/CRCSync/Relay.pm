@@ -88,6 +88,15 @@ sub exchanges {
     return @new;
 }
 
+# As exchanges, but they count as not seen: exchanges gives them again.
+sub exchanges_so_far {
+    my ($self) = @_;
+    my %seen = %{$self->{seen}};
+    my @exchanges = $self->exchanges;
+    $self->{seen} = \%seen;
+    return @exchanges;
+}
+
 # Bytes that crossed since the start: (up, down).
 sub bytes {
     my ($self) = @_;
