@@ -42,7 +42,8 @@ my $piece = $option{rate} ? int($option{rate} / 8 * 0.01) : 65_536;
 $piece = $piece < 256 ? 256 : $piece > 65_536 ? 65_536 : $piece;
 # What may be on its way in one direction: what the line holds, and a socket's buffer.
 my $on_the_way = 262_144 + ($option{rate} ? $option{rate} / 8 * $delay * 2 : $delay ? 64 << 20 : 0);
-my $slack = 0.02;    # seconds by which the line may be booked ahead
+# Seconds by which the line may be booked ahead: a busy machine wakes us late, and the line must not stand idle then.
+my $slack = 0.1;
 
 my $listener = IO::Socket::INET->new(
     LocalAddr => $option{listen},
