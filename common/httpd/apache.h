@@ -18,6 +18,7 @@
 #include <apr_tables.h>
 #include <apr_time.h>
 #include <http_config.h>
+#include <http_connection.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <http_main.h>

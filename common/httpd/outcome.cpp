@@ -45,7 +45,7 @@ void set_notes(request_rec* r, const Outcome& outcome) {
     for (; r != nullptr; r = r->next) {
         apr_table_setn(r->notes, "crcsync-result", name(outcome.result));
         apr_table_setn(r->notes, "crcsync-reason", name(outcome.reason));
-        apr_table_setn(r->notes, "crcsync-base", name(outcome.base));
+        if (outcome.base) apr_table_setn(r->notes, "crcsync-base", name(*outcome.base));
         const auto set_number = [&](const char* note, const std::optional<std::uint64_t>& number) {
             if (number) apr_table_setn(r->notes, note, text(r->pool, number));
         };
@@ -61,9 +61,10 @@ void log_outcome(request_rec* r, const char* who, int module_index, const Outcom
     if (!APLOG_R_MODULE_IS_LEVEL(r, module_index, APLOG_DEBUG)) return;
     ap_log_rerror_(__FILE__, __LINE__, module_index, APLOG_DEBUG, 0, r,
                    "crcsync %s: %s: result=%s reason=%s base=%s instance=%s wire=%s request=%s literal=%s", who,
-                   loggable_url(r), name(outcome.result), name(outcome.reason), name(outcome.base),
-                   text(r->pool, outcome.instance_bytes), text(r->pool, outcome.wire_bytes),
-                   text(r->pool, outcome.request_bytes), text(r->pool, outcome.literal_bytes));
+                   loggable_url(r), name(outcome.result), name(outcome.reason),
+                   outcome.base ? name(*outcome.base) : "-", text(r->pool, outcome.instance_bytes),
+                   text(r->pool, outcome.wire_bytes), text(r->pool, outcome.request_bytes),
+                   text(r->pool, outcome.literal_bytes));
 }
 
 }  // namespace crcsync

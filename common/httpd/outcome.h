@@ -19,11 +19,11 @@ const char* name(BaseKind base);
 struct Outcome {
     Result result = Result::bypassed;
     Reason reason = Reason::none;
-    BaseKind base = BaseKind::none;
-    std::optional<std::uint64_t> instance_bytes;  // bytes of the new instance
-    std::optional<std::uint64_t> wire_bytes;      // body bytes of the response on the slow link
-    std::optional<std::uint64_t> request_bytes;   // bytes of the If-Block field line
-    std::optional<std::uint64_t> literal_bytes;   // of the instance, not from the base
+    std::optional<BaseKind> base = BaseKind::none;  // unset: not known, as in the server module
+    std::optional<std::uint64_t> instance_bytes;    // bytes of the new instance
+    std::optional<std::uint64_t> wire_bytes;        // body bytes of the response on the slow link
+    std::optional<std::uint64_t> request_bytes;     // bytes of the If-Block field line
+    std::optional<std::uint64_t> literal_bytes;     // of the instance, not from the base
 };
 
 // Sets the notes crcsync-result, -reason, -base, -instance-bytes, -wire-bytes, -request-bytes, -literal-bytes and
