@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace crcsync {
 
@@ -38,7 +39,7 @@ public:
         return true;
     }
     const std::string& text() const { return text_; }
-    std::string take() { return std::move(text_); }
+    std::string take() { return std::exchange(text_, {}); }
 
 private:
     std::string text_;

@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(malformed_values) {
     for (const std::string size : {"0", "-1", "", "+5", "1x", "0x10", "18446744073709551616", "1 0", "1.0"}) {
-        expect("fs=" + size + ";h=" + one_hash, Status::bad_if_block);
+        expect(std::string("fs=").append(size).append(";h=").append(one_hash), Status::bad_if_block);
     }
     for (const std::string& h : {std::string(), std::string("="), std::string("===="), std::string("AAAA"),
                                  std::string("AAAAAAAAAA=="), std::string("AAAAAAAAAAE=="), std::string("AAAAAAAAAA"),

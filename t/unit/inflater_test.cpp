@@ -96,9 +96,9 @@ START_TEST(bad_data) {
 END_TEST
 
 START_TEST(the_limit) {
-    const std::string bytes(10'000'000, 'x');
+    const std::string bytes(5'000'000, 'x');
     const std::string coded = deflated(bytes, gzip_bits);
-    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{9'999'999}}) {
+    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4'999'999}}) {
         Inflater inflater(Format::gzip, limit);
         StringSink out;
         Bytes part = as_bytes(coded);
