@@ -1,0 +1,96 @@
+#include "base_key.h"
+
+#include <mod_proxy.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "digest.h"
+#include "fields.h"
+#include "hex.h"
+
+namespace crcsync::client {
+
+namespace {
+
+// Places for variants of one URL.
+constexpr unsigned place_count = 64;
+
+constexpr std::size_t max_names = 16;
+constexpr std::size_t max_name_bytes = 512;
+
+bool preserves_host(const request_rec* r) {
+    // Not by its symbol: mod_proxy may be loaded later than this module, or not at all.
+    const module* proxy = ap_find_linked_module("mod_proxy.c");
+    if (proxy == nullptr) return false;
+    const auto* config = static_cast<proxy_dir_conf*>(ap_get_module_config(r->per_dir_config, proxy));
+    return config != nullptr && config->preserve_host != 0;
+}
+
+// The upstream's URI: mod_proxy has put it into filename, except where SetHandler names the proxy.
+std::string upstream_uri(const request_rec* r) {
+    if (r->proxyreq != PROXYREQ_NONE) return r->filename;
+    std::string uri = std::string(r->handler) + (r->filename != nullptr ? r->filename : "");
+    if (r->args != nullptr) uri.append("?").append(r->args);
+    return uri;
+}
+
+}  // namespace
+
+VaryNames parse_vary_names(std::string_view vary) {
+    VaryNames names;
+    for (const auto member : fields::split_list(vary)) {
+        std::string name(member);
+        for (char& c : name) c = static_cast<char>(apr_tolower(c));
+        if (name != "*" && name != "accept-encoding" && name != "if-block") names.push_back(std::move(name));
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+std::string join_names(const VaryNames& names) {
+    std::string list;
+    for (const auto& name : names) {
+        if (!list.empty()) list += ", ";
+        list += name;
+    }
+    return list;
+}
+
+bool too_many_names(const VaryNames& names) {
+    return names.size() > max_names || join_names(names).size() > max_name_bytes;
+}
+
+BaseKey::BaseKey(const request_rec* r) : pool_(r->pool), fields_(r->headers_in) {
+    std::string text = upstream_uri(r);
+    if (preserves_host(r)) {
+        const char* host = apr_table_get(r->headers_in, "Host");
+        text.append("\n").append(host != nullptr ? host : "");
+    }
+    const Sha1Value hash = sha1(as_bytes(text));
+    // Hashed, since a store may bound the length of a key.
+    url_ = "crcsync-base-1:" + hex(hash);
+    std::memcpy(&hash_, hash.data(), sizeof(hash_));
+    if (hash_ == 0) hash_ = 1;
+}
+
+std::string BaseKey::variant(const VaryNames& names) const {
+    if (names.empty()) return {};
+    std::string text;
+    for (const auto& name : names) {
+        const char* value = apr_table_getm(pool_, fields_, name.c_str());
+        // An absent field is another variant than an empty one.
+        text.append(name).append(value != nullptr ? ":" : "-").append(value != nullptr ? value : "").append("\n");
+    }
+    return hex(sha1(as_bytes(text)));
+}
+
+std::string BaseKey::place(const std::string& variant) const {
+    if (variant.empty()) return url_;
+    const auto number = std::stoul(variant.substr(0, 4), nullptr, 16) % place_count;
+    return url_ + ":" + std::to_string(number);
+}
+
+}  // namespace crcsync::client

@@ -1,0 +1,56 @@
+// Under which key a base is kept.
+//
+// A base may be offered only to the place that it came from: the key is the upstream URI after mapping, with its
+// scheme, host, port and query, so that a reader's Host field cannot lead to another origin's base. Where the proxy
+// passes the reader's Host on (ProxyPreserveHost), one upstream serves many hosts, and Host is part of the key.
+//
+// A response that varies has one base for each combination of the request fields that its Vary names. Two steps find
+// it: under the URL's own key stands either the base of a URL that does not vary, or the list of names; with these the
+// variant's key is made. Each URL has a fixed number of places for variants, so that 10,000 of them fill no disk.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apache.h"
+
+namespace crcsync::client {
+
+// Names of request fields that select a variant: lower case, sorted, each once.
+using VaryNames = std::vector<std::string>;
+
+// From a Vary field's value. Accept-Encoding is left out, since a base is kept without its coding, If-Block because it
+// never selects an instance, and `*` because it names nothing.
+VaryNames parse_vary_names(std::string_view vary);
+
+std::string join_names(const VaryNames& names);
+
+// More names than this, or longer ones, and no base is kept.
+bool too_many_names(const VaryNames& names);
+
+class BaseKey {
+public:
+    // `r` is a request on its way to mod_proxy; its fields are as the upstream will see them.
+    explicit BaseKey(const request_rec* r);
+
+    // The key of what stands for the URL itself.
+    const std::string& url() const { return url_; }
+
+    // A hash of the URL, never 0, for the ledger.
+    std::uint64_t hash() const { return hash_; }
+
+    // What tells this request's variant from others: empty without names, else a hash in hex.
+    std::string variant(const VaryNames& names) const;
+
+    // The key of a variant's place.
+    std::string place(const std::string& variant) const;
+
+private:
+    apr_pool_t* pool_;
+    apr_table_t* fields_;
+    std::string url_;
+    std::uint64_t hash_ = 0;
+};
+
+}  // namespace crcsync::client

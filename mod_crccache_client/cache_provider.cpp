@@ -1,0 +1,71 @@
+#include "cache_provider.h"
+
+namespace crcsync::client {
+
+namespace {
+
+constexpr const char* provider_version = "0";
+
+const cache_provider* storing = nullptr;  // set while one thread runs
+
+// What mod_cache calls. It sees a provider that declines everything where there is nothing to forward to.
+int remove_entity(cache_handle_t* h) {
+    return storing != nullptr ? storing->remove_entity(h) : DECLINED;
+}
+apr_status_t store_headers(cache_handle_t* h, request_rec* r, cache_info* info) {
+    return storing != nullptr ? storing->store_headers(h, r, info) : APR_ENOTIMPL;
+}
+apr_status_t store_body(cache_handle_t* h, request_rec* r, apr_bucket_brigade* in, apr_bucket_brigade* out) {
+    return storing != nullptr ? storing->store_body(h, r, in, out) : APR_ENOTIMPL;
+}
+apr_status_t recall_headers(cache_handle_t* h, request_rec* r) {
+    return storing != nullptr ? storing->recall_headers(h, r) : APR_ENOTIMPL;
+}
+apr_status_t recall_body(cache_handle_t* h, apr_pool_t* p, apr_bucket_brigade* bb) {
+    return storing != nullptr ? storing->recall_body(h, p, bb) : APR_ENOTIMPL;
+}
+int create_entity(cache_handle_t* h, request_rec* r, const char* key, apr_off_t length, apr_bucket_brigade* bb) {
+    return storing != nullptr ? storing->create_entity(h, r, key, length, bb) : DECLINED;
+}
+int open_entity(cache_handle_t* h, request_rec* r, const char* key) {
+    return storing != nullptr ? storing->open_entity(h, r, key) : DECLINED;
+}
+int remove_url(cache_handle_t* h, request_rec* r) {
+    return storing != nullptr ? storing->remove_url(h, r) : DECLINED;
+}
+apr_status_t commit_entity(cache_handle_t* h, request_rec* r) {
+    return storing != nullptr ? storing->commit_entity(h, r) : APR_ENOTIMPL;
+}
+apr_status_t invalidate_entity(cache_handle_t* h, request_rec* r) {
+    return storing != nullptr ? storing->invalidate_entity(h, r) : APR_ENOTIMPL;
+}
+
+const cache_provider forwarding = {remove_entity, store_headers, store_body, recall_headers, recall_body,
+                                   create_entity, open_entity,   remove_url, commit_entity,  invalidate_entity};
+
+}  // namespace
+
+void register_provider(apr_pool_t* pool) {
+    ap_register_provider(pool, CACHE_PROVIDER_GROUP, "crcsync", provider_version, &forwarding);
+}
+
+bool find_base_provider() {
+    storing = static_cast<const cache_provider*>(ap_lookup_provider(CACHE_PROVIDER_GROUP, "disk", provider_version));
+    return storing != nullptr;
+}
+
+const cache_provider* base_provider() {
+    return storing;
+}
+
+bool base_provider_ready(const server_rec* server) {
+    // mod_cache_disk does not merge: one of its directives in a virtual host drops an inherited CacheRoot, and all that
+    // it says later is DECLINED, as for an entity that is too large. The first member of its configuration is
+    // cache_root, and has been in all of 2.4; it is compared with null only.
+    const module* disk = ap_find_linked_module("mod_cache_disk.c");
+    if (disk == nullptr) return true;
+    const void* config = ap_get_module_config(server->module_config, disk);
+    return config == nullptr || *static_cast<const void* const*>(config) != nullptr;
+}
+
+}  // namespace crcsync::client

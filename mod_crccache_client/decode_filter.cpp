@@ -1,0 +1,144 @@
+#include "decode_filter.h"
+
+#include "base_keeper.h"
+#include "client_module.h"
+#include "delta_response.h"
+#include "fields.h"
+#include "full_response.h"
+#include "guard.h"
+#include "pool.h"
+#include "response_fields.h"
+
+namespace crcsync::client {
+
+namespace {
+
+constexpr const char* filter_name = "CRCSYNC_DECODE";
+
+ap_filter_rec_t* filter_handle = nullptr;
+
+// Whether mod_proxy reports a failure before any response came.
+bool begins_with_error(apr_bucket_brigade* brigade) {
+    for (apr_bucket* b = APR_BRIGADE_FIRST(brigade); b != APR_BRIGADE_SENTINEL(brigade); b = APR_BUCKET_NEXT(b)) {
+        if (AP_BUCKET_IS_ERROR(b) || AP_BUCKET_IS_EOC(b)) return true;
+        if (!APR_BUCKET_IS_METADATA(b)) return false;
+    }
+    return false;
+}
+
+bool is_refusal(int status) {
+    return status == HTTP_BAD_REQUEST || status == HTTP_REQUEST_ENTITY_TOO_LARGE ||
+           status == HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+}
+
+apr_status_t decode_filter(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    auto* filter = static_cast<DecodeFilter*>(f->ctx);
+    return guard(
+        f->r, filter_name, [&] { return filter->pass(f, brigade); }, [&] { return filter->fail(f, brigade); });
+}
+
+}  // namespace
+
+void register_decode_filter() {
+    filter_handle = ap_register_output_filter(filter_name, decode_filter, nullptr,
+                                              static_cast<ap_filter_type>(AP_FTYPE_RESOURCE - 2));
+}
+
+void add_decode_filter(RequestState& state) {
+    state.filter = make_in_pool<DecodeFilter>(state.r->pool, state);
+    ap_add_output_filter_handle(filter_handle, state.filter, state.r, state.r->connection);
+}
+
+apr_status_t DecodeFilter::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    if (state_.recovery != Recovery::none) {
+        apr_brigade_cleanup(brigade);
+        return APR_EGENERAL;
+    }
+    if (!begun_) return begin(f, brigade);
+    return body_ ? body_->pass(f, brigade) : ap_pass_brigade(f->next, brigade);
+}
+
+apr_status_t DecodeFilter::step_aside(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    ap_remove_output_filter(f);
+    return ap_pass_brigade(f->next, brigade);
+}
+
+// The first call: the upstream's status and fields are known.
+apr_status_t DecodeFilter::begin(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    // Before mod_cache sees them: it files entities under the request's fields.
+    state_.restore_fields();
+    if (begins_with_error(brigade)) {
+        begun_ = true;
+        state_.explain(Reason::upstream_error);
+        return step_aside(f, brigade);
+    }
+    const bool capable = mend_common_fields(state_.r);
+    body_ = choose_body(capable);
+    begun_ = true;
+    if (state_.recovery != Recovery::none || body_) return pass(f, brigade);
+    return step_aside(f, brigade);
+}
+
+// How the response is treated; null if its body is none of our business, or recovery has been decided on.
+std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
+    request_rec* r = state_.r;
+    const bool has_body = r->header_only == 0 && r->status != HTTP_NO_CONTENT && r->status != HTTP_NOT_MODIFIED;
+    const Coding coding = split_coding(r);
+    const bool whole = r->status != HTTP_PARTIAL_CONTENT && response_field(r, "Content-Range").empty();
+
+    if (coding.crcsync && has_body && !(state_.sent_if_block && whole)) {
+        // Something on the way has given the answer to another request. It is no use to this reader.
+        const bool again = state_.key && !state_.is_refetch;
+        recover(again ? Recovery::refetch : Recovery::bad_gateway, Reason::already_coded);
+        return nullptr;
+    }
+    if (!state_.key) return nullptr;
+    if (state_.sent_if_block && is_refusal(r->status)) {
+        state_.ledger.stop(Reason::refused_request);
+        recover(Recovery::refetch, Reason::refused_request);
+        return nullptr;
+    }
+    if (r->status == HTTP_NOT_MODIFIED) {
+        if (!state_.is_refetch) state_.outcome.result = Result::not_modified;
+        return nullptr;
+    }
+    if (!has_body) return nullptr;
+    if (coding.crcsync) return std::make_unique<DeltaResponse>(state_, coding, DeltaResponse::Mark::coding);
+    if (r->status != HTTP_OK) state_.explain(Reason::status);
+    if (state_.sent_if_block && r->status == HTTP_OK && whole) {
+        if (!capable) state_.explain(Reason::peer_without_crcsync);
+        if (coding.inner.empty()) {
+            const auto mark = has_tag_suffix(r) ? DeltaResponse::Mark::tag : DeltaResponse::Mark::none;
+            return std::make_unique<DeltaResponse>(state_, coding, mark);
+        }
+    }
+    return std::make_unique<FullResponse>(state_, coding.inner);
+}
+
+apr_status_t DecodeFilter::recover(Recovery recovery, Reason reason) {
+    // Asked twice, an upstream that gives nothing useful is not asked again.
+    const bool again = recovery == Recovery::refetch && !state_.is_refetch;
+    state_.recovery = again ? Recovery::refetch : Recovery::bad_gateway;
+    state_.outcome.reason = reason;
+    return APR_EGENERAL;
+}
+
+apr_status_t DecodeFilter::pass_as_full(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    body_ = std::make_unique<FullResponse>(state_, "");
+    return body_->pass(f, brigade);
+}
+
+apr_status_t DecodeFilter::fail(ap_filter_t* f, apr_bucket_brigade* brigade) noexcept {
+    const bool nothing_passed = !begun_ || is_holding() || state_.recovery != Recovery::none;
+    const bool changed = body_ && body_->progress() == ResponseBody::Progress::changed;
+    state_.outcome.reason = Reason::fault;
+    body_.reset();
+    if (!nothing_passed && !changed) return step_aside(f, brigade);
+    apr_brigade_cleanup(brigade);
+    if (nothing_passed) return recover(state_.key ? Recovery::refetch : Recovery::bad_gateway, Reason::fault);
+    // The rest of what the reader has a part of is lost: the connection must show it.
+    f->c->aborted = 1;
+    return APR_ECONNABORTED;
+}
+
+}  // namespace crcsync::client

@@ -1,0 +1,120 @@
+#include "ledger.h"
+
+#include <bit>
+#include <cstring>
+
+#include "client_module.h"
+
+namespace crcsync::client {
+
+namespace {
+
+// A URL may stand in any entry of one set.
+constexpr std::size_t set_count = 4096;
+constexpr std::size_t set_size = 4;
+constexpr std::size_t ledger_bytes = set_count * set_size * sizeof(LedgerEntry);
+
+// Another layout takes another key: a graceful restart may load another version of this module.
+constexpr const char* ledger_key = "crcsync-client-ledger-1";
+
+constexpr std::uint32_t hour = 3600;
+
+LedgerEntry* entries = nullptr;  // set while one thread runs
+
+std::uint32_t now() {
+    return static_cast<std::uint32_t>(apr_time_sec(apr_time_now()));
+}
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// Applies `change` to the history. Gives up where others change it at the same time: one lesson more or less.
+template <class Change>
+void update(LedgerEntry* entry, Change&& change) {
+    if (entry == nullptr) return;
+    std::uint64_t old = entry->history.load(relaxed);
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        auto history = std::bit_cast<DeltaHistory>(old);
+        change(history);
+        if (entry->history.compare_exchange_weak(old, std::bit_cast<std::uint64_t>(history), relaxed)) return;
+    }
+}
+
+}  // namespace
+
+void open_ledger(server_rec* server) {
+    apr_pool_t* pool = server->process->pool;
+    void* found = nullptr;
+    apr_pool_userdata_get(&found, ledger_key, pool);
+    if (found == nullptr) {
+        apr_shm_t* memory = nullptr;
+        const auto status = apr_shm_create(&memory, ledger_bytes, nullptr, pool);
+        if (status != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, status, server,
+                         "crcsync: no shared memory for the ledger: what deltas cost is not learned");
+            return;
+        }
+        found = apr_shm_baseaddr_get(memory);
+        std::memset(found, 0, ledger_bytes);
+        apr_pool_userdata_set(found, ledger_key, apr_pool_cleanup_null, pool);
+    }
+    entries = static_cast<LedgerEntry*>(found);
+}
+
+LedgerPage ledger_page(std::uint64_t url) {
+    if (entries == nullptr) return LedgerPage();
+    LedgerEntry* set = entries + url % set_count * set_size;
+    LedgerEntry* oldest = set;
+    for (LedgerEntry* entry = set; entry != set + set_size; ++entry) {
+        if (entry->url.load(relaxed) == url) {
+            entry->last_use.store(now(), relaxed);
+            return LedgerPage(entry);
+        }
+        if (entry->last_use.load(relaxed) < oldest->last_use.load(relaxed)) oldest = entry;
+    }
+    oldest->url.store(url, relaxed);
+    oldest->history.store(0, relaxed);
+    oldest->stopped_until.store(0, relaxed);
+    oldest->last_mismatch.store(0, relaxed);
+    oldest->last_use.store(now(), relaxed);
+    return LedgerPage(oldest);
+}
+
+Reason LedgerPage::stopped() const {
+    if (entry_ == nullptr) return Reason::none;
+    const std::uint32_t until = entry_->stopped_until.load(relaxed);
+    const std::uint32_t time = now();
+    // A clock that was set back must not stop a URL for years.
+    if (until <= time || until - time > hour) return Reason::none;
+    const std::uint32_t reason = entry_->stop_reason.load(relaxed);
+    return reason < reason_count ? static_cast<Reason>(reason) : Reason::none;
+}
+
+void LedgerPage::stop(Reason reason) {
+    if (entry_ == nullptr) return;
+    entry_->stop_reason.store(static_cast<std::uint32_t>(reason), relaxed);
+    entry_->stopped_until.store(now() + hour, relaxed);
+}
+
+void LedgerPage::mismatch(Reason reason) {
+    if (entry_ == nullptr) return;
+    const std::uint32_t time = now();
+    const std::uint32_t last = entry_->last_mismatch.exchange(time, relaxed);
+    if (last != 0 && time - last < hour) stop(reason);
+}
+
+std::uint32_t LedgerPage::next_blocks(std::uint32_t planned) {
+    std::uint32_t blocks = planned;
+    update(entry_, [&](DeltaHistory& history) { blocks = history.next_blocks(planned); });
+    return blocks;
+}
+
+void LedgerPage::plain(std::uint64_t wire, std::uint64_t instance) {
+    update(entry_, [=](DeltaHistory& history) { history.plain(wire, instance); });
+}
+
+void LedgerPage::delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,
+                       std::uint64_t literal_wire) {
+    update(entry_, [=](DeltaHistory& history) { history.delta(request, wire, instance, literal_bytes, literal_wire); });
+}
+
+}  // namespace crcsync::client

@@ -1,0 +1,128 @@
+#include "response_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fields.h"
+
+namespace crcsync::client {
+
+namespace {
+
+using fields::split_list;
+
+constexpr std::array<const char*, 4> digest_fields = {"Content-MD5", "Digest", "Repr-Digest", "Content-Digest"};
+
+std::array<apr_table_t*, 2> tables(const request_rec* r) {
+    return {r->headers_out, r->err_headers_out};
+}
+
+void unset_field(request_rec* r, const char* name) {
+    for (apr_table_t* table : tables(r)) apr_table_unset(table, name);
+}
+
+// Replaces a field where it stands; an empty value removes it.
+template <class Change>
+void change_field(request_rec* r, const char* name, Change&& change) {
+    for (apr_table_t* table : tables(r)) {
+        const char* old = apr_table_getm(r->pool, table, name);
+        if (old == nullptr) continue;
+        const std::string value = change(std::string_view(old));
+        if (value == old) continue;
+        if (value.empty()) {
+            apr_table_unset(table, name);
+        } else {
+            apr_table_set(table, name, value.c_str());
+        }
+    }
+}
+
+// The word that a list member begins with: "crcsync" of "crcsync; m=1".
+std::string_view first_word(std::string_view member) {
+    return member.substr(0, member.find_first_of("; \t="));
+}
+
+bool is_word(std::string_view member, std::string_view word) {
+    return fields::list_has(first_word(member), word);
+}
+
+std::string append(std::string list, std::string_view member) {
+    if (!list.empty()) list += ", ";
+    return list += member;
+}
+
+}  // namespace
+
+std::string response_field(const request_rec* r, const char* name) {
+    std::string value;
+    for (const apr_table_t* table : tables(r)) {
+        const char* lines = apr_table_getm(r->pool, table, name);
+        if (lines != nullptr) value = append(std::move(value), lines);
+    }
+    return value;
+}
+
+bool mend_common_fields(request_rec* r) {
+    bool capable = false;
+    change_field(r, "Vary", [](std::string_view value) { return fields::list_without(value, "If-Block"); });
+    change_field(r, "Capability", [&](std::string_view value) {
+        std::string others;
+        for (const auto member : split_list(value)) {
+            const bool ours = is_word(member, "crcsync");
+            capable = capable || ours;
+            if (!ours) others = append(std::move(others), member);
+        }
+        return others;
+    });
+    unset_field(r, "Crcsync-Similar");
+    return capable;
+}
+
+Coding split_coding(const request_rec* r) {
+    Coding coding;
+    for (const auto member : split_list(response_field(r, "Content-Encoding"))) {
+        if (!coding.crcsync && fields::list_has(member, "crcsync")) {
+            coding.crcsync = true;
+        } else if (!fields::list_has(member, "identity")) {
+            std::string& part = coding.crcsync ? coding.outer : coding.inner;
+            part = append(std::move(part), member);
+        }
+    }
+    return coding;
+}
+
+bool has_tag_suffix(const request_rec* r) {
+    return fields::split_tag_suffix(response_field(r, "ETag")).found;
+}
+
+void mend_decoded_fields(request_rec* r, const std::string& coding_left, std::uint64_t size) {
+    change_field(r, "Content-Encoding", [&](std::string_view) { return coding_left; });
+    change_field(r, "ETag", [](std::string_view value) {
+        const auto tag = fields::split_tag_suffix(value);
+        // Of a coded instance only the bytes without the coding are promised, and these the tag does not name.
+        const bool same_bytes = !tag.found || fields::list_has(tag.coding, "identity");
+        return same_bytes ? tag.original : fields::weak_tag(tag.original);
+    });
+    for (const char* name : digest_fields) unset_field(r, name);
+    apr_table_unset(r->err_headers_out, "Content-Length");
+    ap_set_content_length(r, static_cast<apr_off_t>(size));
+}
+
+void mend_undone_fields(request_rec* r) {
+    unset_field(r, "Content-Encoding");
+    unset_field(r, "Content-Length");
+    change_field(r, "ETag", fields::weak_tag);
+}
+
+bool is_bound_to_its_bytes(const request_rec* r) {
+    return has_directive(response_field(r, "Cache-Control"), "no-transform") ||
+           std::any_of(digest_fields.begin(), digest_fields.end(),
+                       [r](const char* name) { return !response_field(r, name).empty(); });
+}
+
+bool has_directive(std::string_view cache_control, std::string_view name) {
+    const auto members = split_list(cache_control);
+    return std::any_of(members.begin(), members.end(), [name](auto member) { return is_word(member, name); });
+}
+
+}  // namespace crcsync::client
