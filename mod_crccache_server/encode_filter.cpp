@@ -21,6 +21,19 @@ namespace {
 
 ap_filter_rec_t* filter_record = nullptr;
 
+// Metadata moves to `out`, data is dropped.
+void move_metadata(apr_bucket_brigade* in, apr_bucket_brigade* out) {
+    while (!APR_BRIGADE_EMPTY(in)) {
+        auto* e = APR_BRIGADE_FIRST(in);
+        APR_BUCKET_REMOVE(e);
+        if (APR_BUCKET_IS_METADATA(e)) {
+            APR_BRIGADE_INSERT_TAIL(out, e);
+        } else {
+            apr_bucket_destroy(e);
+        }
+    }
+}
+
 // What the first brigades tell about the body, before any of it is read.
 struct Outlook {
     bool decidable = false;  // there is data, the end, or something that cannot wait
@@ -91,7 +104,6 @@ private:
     apr_status_t end(apr_bucket_brigade* in);
     apr_status_t fail(Reason reason, apr_status_t status) noexcept;
     apr_status_t pass();
-    void move_all(apr_bucket_brigade* in);
     void update_outcome();
 
     Request& request_;
@@ -113,15 +125,10 @@ apr_status_t EncodeFilter::run(ap_filter_t* f, apr_bucket_brigade* in) {
     switch (state_) {
         case State::undecided: return decide_and_run(in);
         case State::encoding: return encode(in);
-        case State::ended: {
+        case State::ended:
             // What follows the end is no part of the instance.
-            for (auto* e = APR_BRIGADE_FIRST(in); e != APR_BRIGADE_SENTINEL(in);) {
-                auto* next = APR_BUCKET_NEXT(e);
-                if (!APR_BUCKET_IS_METADATA(e)) apr_bucket_delete(e);
-                e = next;
-            }
-            return APR_BRIGADE_EMPTY(in) ? APR_SUCCESS : ap_pass_brigade(f->next, in);
-        }
+            move_metadata(in, out_);
+            return pass();
         case State::failed: break;
     }
     apr_brigade_cleanup(in);
@@ -132,15 +139,9 @@ apr_status_t EncodeFilter::decide_and_run(apr_bucket_brigade* in) {
     auto* r = f_->r;
     const auto outlook = look_at(in);
     if (!outlook.decidable) {
-        // Any brigade would make httpd send the header, so metadata waits for the decision, and empty data is dropped.
-        for (auto* e = APR_BRIGADE_FIRST(in); e != APR_BRIGADE_SENTINEL(in); e = APR_BRIGADE_FIRST(in)) {
-            APR_BUCKET_REMOVE(e);
-            if (APR_BUCKET_IS_METADATA(e)) {
-                APR_BRIGADE_INSERT_TAIL(out_, e);
-            } else {
-                apr_bucket_destroy(e);
-            }
-        }
+        // Any brigade would make httpd send the header, so metadata waits for the decision. What data there is is
+        // empty.
+        move_metadata(in, out_);
         return APR_SUCCESS;
     }
     if (outlook.failed) {
@@ -162,10 +163,26 @@ apr_status_t EncodeFilter::decide_and_run(apr_bucket_brigade* in) {
     return stand_aside(in);
 }
 
+// Whoever compresses in spite of the request's `Accept-Encoding: identity` takes all deltas away. Said once in a child.
+void warn_about_coder(const request_rec* r) {
+    static std::atomic_flag said;
+    for (const auto* f = r->output_filters; f != nullptr && f->frec != filter_record; f = f->next) {
+        const std::string_view name = f->frec->name;
+        if (name != "deflate" && name != "brotli_compress") continue;
+        if (said.test_and_set()) return;
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "crcsync: %s: the filter %s codes responses before %s sees them, so they can't become deltas",
+                      loggable_url(r), f->frec->name, encode_filter_name);
+    }
+}
+
 void EncodeFilter::refuse(Reason reason) {
     auto* r = f_->r;
     auto& outcome = request_.outcome;
-    outcome.reason = reason;
+    // An error page after a failure of ours or of the upstream keeps that reason.
+    const bool failed = outcome.reason == Reason::fault || outcome.reason == Reason::upstream_error;
+    if (!failed) outcome.reason = reason;
+    if (reason == Reason::already_coded) warn_about_coder(r);
     if (r->status == HTTP_NOT_MODIFIED) {
         outcome.result = Result::not_modified;
         outcome.reason = Reason::none;
@@ -234,7 +251,7 @@ apr_status_t EncodeFilter::take_metadata(apr_bucket* e, apr_bucket_brigade* in) 
         // The upstream has failed. The delta gets no end, and the bucket tells httpd not to end the response either.
         state_ = State::failed;
         request_.outcome.reason = Reason::upstream_error;
-        move_all(in);
+        APR_BRIGADE_CONCAT(out_, in);
         return pass();
     }
     APR_BUCKET_REMOVE(e);
@@ -303,18 +320,8 @@ apr_status_t EncodeFilter::end(apr_bucket_brigade* in) {
     state_ = State::ended;
     encoder_.reset();
     inflater_.reset();
-    // Only up to the end: what follows belongs to nobody.
-    auto* eos = APR_BRIGADE_FIRST(in);
-    APR_BUCKET_REMOVE(eos);
-    APR_BRIGADE_INSERT_TAIL(out_, eos);
-    for (auto* e = APR_BRIGADE_FIRST(in); e != APR_BRIGADE_SENTINEL(in); e = APR_BRIGADE_FIRST(in)) {
-        APR_BUCKET_REMOVE(e);
-        if (APR_BUCKET_IS_METADATA(e)) {
-            APR_BRIGADE_INSERT_TAIL(out_, e);
-        } else {
-            apr_bucket_destroy(e);
-        }
-    }
+    // Data after the end is no part of the instance.
+    move_metadata(in, out_);
     return pass();
 }
 
@@ -342,6 +349,10 @@ apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
 
 apr_status_t EncodeFilter::give_up(ap_filter_t* f, apr_bucket_brigade* in) noexcept {
     f_ = f;
+    if (state_ == State::ended || state_ == State::failed) {
+        apr_brigade_cleanup(in);
+        return fail_status_;
+    }
     request_.outcome.reason = Reason::fault;
     if (state_ == State::undecided) {
         request_.outcome.result = Result::full;
@@ -367,10 +378,6 @@ apr_status_t EncodeFilter::pass() {
     pass_status_ = ap_pass_brigade(f_->next, out_);
     apr_brigade_cleanup(out_);
     return pass_status_;
-}
-
-void EncodeFilter::move_all(apr_bucket_brigade* in) {
-    APR_BRIGADE_CONCAT(out_, in);
 }
 
 void EncodeFilter::update_outcome() {
@@ -406,6 +413,8 @@ void add_encode_filter(request_rec* r) {
         if (f->frec == filter_record && f->ctx != nullptr && f->r == r) return;
     }
     auto& request = get_request(r);
+    // For a handler that sends nothing through filters.
+    if (request.outcome.reason == Reason::none) request.outcome.reason = request.refusal;
     auto* f = ap_add_output_filter_handle(filter_record, nullptr, r, r->connection);
     f->ctx = make_in_pool<EncodeFilter>(r->pool, f, request);
 }

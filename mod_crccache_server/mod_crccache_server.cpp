@@ -64,7 +64,7 @@ int report(request_rec* r) {
             const auto* last = r;
             while (last->next != nullptr) last = last->next;
             if (outcome.result != Result::delta) {
-                outcome.wire_bytes = static_cast<std::uint64_t>(last->bytes_sent);
+                outcome.wire_bytes = last->sent_bodyct != 0 ? static_cast<std::uint64_t>(last->bytes_sent) : 0;
             } else if (!request->finished && outcome.reason == Reason::none) {
                 outcome.reason = Reason::truncated;
             }
