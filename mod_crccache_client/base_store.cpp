@@ -7,6 +7,7 @@
 
 #include "cache_api.h"
 #include "cache_provider.h"
+#include "write_turn.h"
 
 namespace crcsync::client {
 
@@ -97,6 +98,8 @@ Reason write_entity(request_rec* r, const std::string& key, const char* field, c
                     std::uint64_t size, Append&& append) {
     const cache_provider* provider = base_provider();
     if (provider == nullptr || !base_provider_ready(r->server)) return Reason::store_error;
+    const WriteTurn turn(key);
+    if (!turn.taken()) return Reason::none;
     {
         Shadow shadow(r);
         apr_table_setn(shadow.request()->headers_out, field, value.c_str());

@@ -1,9 +1,8 @@
 #include "ledger.h"
 
 #include <bit>
-#include <cstring>
 
-#include "client_module.h"
+#include "shared_memory.h"
 
 namespace crcsync::client {
 
@@ -13,9 +12,6 @@ namespace {
 constexpr std::size_t set_count = 4096;
 constexpr std::size_t set_size = 4;
 constexpr std::size_t ledger_bytes = set_count * set_size * sizeof(LedgerEntry);
-
-// Another layout takes another key: a graceful restart may load another version of this module.
-constexpr const char* ledger_key = "crcsync-client-ledger-1";
 
 constexpr std::uint32_t hour = 3600;
 
@@ -42,22 +38,7 @@ void update(LedgerEntry* entry, Change&& change) {
 }  // namespace
 
 void open_ledger(server_rec* server) {
-    apr_pool_t* pool = server->process->pool;
-    void* found = nullptr;
-    apr_pool_userdata_get(&found, ledger_key, pool);
-    if (found == nullptr) {
-        apr_shm_t* memory = nullptr;
-        const auto status = apr_shm_create(&memory, ledger_bytes, nullptr, pool);
-        if (status != APR_SUCCESS) {
-            ap_log_error(APLOG_MARK, APLOG_ERR, status, server,
-                         "crcsync: no shared memory for the ledger: what deltas cost is not learned");
-            return;
-        }
-        found = apr_shm_baseaddr_get(memory);
-        std::memset(found, 0, ledger_bytes);
-        apr_pool_userdata_set(found, ledger_key, apr_pool_cleanup_null, pool);
-    }
-    entries = static_cast<LedgerEntry*>(found);
+    entries = static_cast<LedgerEntry*>(shared_memory(server, "crcsync-client-ledger-1", ledger_bytes));
 }
 
 LedgerPage ledger_page(std::uint64_t url) {

@@ -12,6 +12,7 @@
 #include "request_hook.h"
 #include "request_state.h"
 #include "status_handler.h"
+#include "write_turn.h"
 
 namespace crcsync::client {
 
@@ -50,6 +51,7 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
     }
     warn_without_root(server);
     open_ledger(server);
+    open_write_turns(server);
     counters = open_counters("CRCSyncClient", server);
     return OK;
 }

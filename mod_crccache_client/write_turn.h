@@ -1,0 +1,34 @@
+// Who writes an entity of the store.
+//
+// mod_cache_disk puts an entity in place with two renames. Two writers of one entity can leave the header of the one
+// with the body of the other, which is no entity at all. So one writes at a time, and who comes meanwhile does not
+// wait: his instance is as new as the other's.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "apache.h"
+
+namespace crcsync::client {
+
+class WriteTurn {
+public:
+    // Takes the turn for an entity's key, if it is free.
+    explicit WriteTurn(const std::string& key);
+    ~WriteTurn();
+    WriteTurn(const WriteTurn&) = delete;
+    WriteTurn& operator=(const WriteTurn&) = delete;
+
+    bool taken() const { return taken_; }
+
+private:
+    std::atomic<std::uint32_t>* place_;  // when its writer began, in seconds; 0: free
+    bool taken_ = false;
+};
+
+// From post_config. Without shared memory every turn is free.
+void open_write_turns(server_rec* server);
+
+}  // namespace crcsync::client
