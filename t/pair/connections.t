@@ -34,7 +34,7 @@ is($client->request(HEAD => '/page1')->{status}, 200, 'HEAD');
 is_body($client->request(GET => '/page1')->{body}, $page{'/page1'}, 'GET after HEAD');
 is($client->request(POST => '/page1', body => 'x=1')->{status}, 200, 'POST');
 is_body($client->request(GET => '/page2')->{body}, $page{'/page2'}, 'GET after POST');
-is($client->request(GET => '/none')->{status}, 404, '404');
+is($client->request(GET => '/none')->{status}, 404, 'a page that is not there');
 is_body($client->request(GET => '/page2')->{body}, $page{'/page2'}, 'GET after 404');
 
 # Readers at once, on a page that changes with each request: each gets one of the pages, whole.

@@ -50,7 +50,7 @@ for my $how (sort keys %early) {
     my (undef, @exchanges) = $pair->body_ok('/page', $page, "$how: afterwards");
     my $answer = $exchanges[-1]{response};
     is(field($answer, 'Content-Encoding'), 'crcsync', "$how: the base is still there");
-    cmp_ok(length $answer->{raw}, '<', 300, "$how: and it is the whole page");
+    cmp_ok(length $answer->{body}, '<', 300, "$how: and it is the whole page");
 }
 
 # The line breaks in a delta: in its head, at its start, in the middle, just before its end.

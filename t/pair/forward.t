@@ -50,5 +50,6 @@ my $answer = '';
 sysread $tunnel->socket, $answer, 1000, length $answer while $answer !~ /\r\n\r\n/;
 like($answer, qr{^HTTP/1\.\d 200}, 'CONNECT');
 is_body($tunnel->request(GET => '/page')->{body}, $pages[0], 'a page through the tunnel');
+$tunnel->close;    # or httpd waits for its end
 
 done_testing;

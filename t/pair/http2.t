@@ -6,7 +6,7 @@ use CRCSync::Pair;
 use CRCSync::Test;
 
 my $keys = CRCSync::Work::new_dir('keys');
-system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
+system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE "
         . "-keyout $keys/key.pem -out $keys/cert.pem 2>$keys/log") == 0
     or die slurp("$keys/log");
 
@@ -17,6 +17,7 @@ my $pair = CRCSync::Pair->start(
     client_ports   => ['TLS'],
     client         => <<"END",
 Protocols h2 h2c http/1.1
+SSLSessionCache shmcb:\@DIR\@/sessions(512000)
 Listen 127.0.0.1:\@TLS\@
 <VirtualHost 127.0.0.1:\@TLS\@>
     ServerName 127.0.0.1:\@TLS\@
@@ -66,7 +67,7 @@ for my $n (1 .. 6) {
 }
 for my $turn (1 .. 3) {
     my $tls = $pair->client->port('TLS');
-    system('curl', '-sS', '--noproxy', '*', '--cacert', "$keys/cert.pem", '--http2', '--parallel', '-o', "$keys/many.#1",
+    system('curl', '-sS', '--no-progress-meter', '--noproxy', '*', '--cacert', "$keys/cert.pem", '--http2', '--parallel', '-o', "$keys/many.#1",
         "https://127.0.0.1:$tls/many/[1-6]") == 0 or fail('curl');
     is_body(slurp("$keys/many.$_"), $page{$_}, "page $_ of six at once, turn $turn") for 1 .. 6;
 }

@@ -7,6 +7,7 @@ use CRCSync::Pair;
 use CRCSync::Test;
 
 my $pair = CRCSync::Pair->shared;
+my @delta = (without => ['Accept-Ranges']);    # a delta drops it
 my $state = apache_test('t_state');
 my $port = apache_test('port');
 
@@ -22,7 +23,7 @@ for my $serial (1 .. 4) {
 for my $target ('/', '/index.html', '/included.shtml', '/cgi-bin/hello.pl?reader', '/rewritten/index.html', '/nowhere',
     '/cgi-bin/nowhere', '/rewritten/nowhere')
 {
-    $pair->same_ok(GET => $target, "$target, fetch $_") for 1 .. 3;
+    $pair->same_ok(GET => $target, "$target, fetch $_", @delta) for 1 .. 3;
     $pair->same_ok(HEAD => $target, "HEAD $target");
 }
 # A redirect names the reader's own side, by ProxyPassReverse in both proxies.
@@ -39,10 +40,10 @@ spew("$root/file.html", $page);
 my ($first) = $pair->same_ok(GET => '/file.html', 'a file');
 substr $page, 70_000, 7, 'changed';
 spew("$root/file.html", $page);
-my (undef, @exchanges) = $pair->same_ok(GET => '/file.html', 'the file, changed');
+my (undef, @exchanges) = $pair->same_ok(GET => '/file.html', 'the file, changed', @delta);
 is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', 'a delta');
 my ($tag, $date) = map { field($first, $_) } qw(ETag Last-Modified);
-my ($response) = $pair->same_ok(GET => '/file.html', 'its old tag', fields => ['If-None-Match' => $tag]);
+my ($response) = $pair->same_ok(GET => '/file.html', 'its old tag', fields => ['If-None-Match' => $tag], @delta);
 is($response->{status}, 200, 'its old tag: the new file');
 $tag = field($response, 'ETag');
 ($response) = $pair->same_ok(GET => '/file.html', 'its new tag', fields => ['If-None-Match' => $tag]);
@@ -81,4 +82,14 @@ for my $turn (1 .. 2) {
 }
 is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', 'is a delta too');
 
+# The forward proxy in the same process: absolute URIs, the same line.
+my $forward = apache_test('forward_port');
+for my $turn (1 .. 3) {
+    $pair->relay->exchanges;
+    is_body(http_get($forward, "http://127.0.0.1:$port/file.html")->{body}, $page, "forward proxy, fetch $turn");
+    my ($exchange) = $pair->relay->exchanges;
+    is($exchange->{request}{target}, "http://127.0.0.1:$port/file.html", "forward proxy, fetch $turn: its request");
+}
+
+allow_log(qr/script not found or unable to stat/);
 done_testing;

@@ -17,7 +17,8 @@ $origin->put('/page', body => $page, fields => [@type]);
 sub files {
     my @files;
     File::Find::find({no_chdir => 1, wanted => sub { push @files, $_ if -f }}, $cache);
-    return sort @files;
+    @files = sort @files;
+    return @files;
 }
 
 # Each file of the store, damaged in each of these ways.

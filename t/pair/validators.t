@@ -23,7 +23,7 @@ for my $tag ('"x"', 'W/"x"', '"long-tag-with-gzip"', '""', 'unquoted', '"a,b"', 
         $origin->put($target, body => $page, fields => [@type, ETag => $tag, Vary => 'Cookie'], conditional => 1);
         my ($response, @exchanges) = $pair->same_ok(GET => $target, "$tag, fetch $turn");
         my $answer = $exchanges[0]{response};
-        is(field($answer, 'Vary'), 'Cookie, If-Block', "$tag, fetch $turn: one merged Vary on the line");
+        is_deeply([members($answer, 'Vary')], ['Cookie', 'If-Block'], "$tag, fetch $turn: one merged Vary on the line");
         next if $turn == 1;
         is(field($answer, 'Content-Encoding'), 'crcsync', "$tag, fetch $turn: a delta");
         my $suffixed = $tag =~ /"$/ ? $tag =~ s/"$/-crcsync-identity"/r : "$tag-crcsync-identity";
@@ -35,7 +35,7 @@ for my $tag ('"x"', 'W/"x"', '"long-tag-with-gzip"', '""', 'unquoted', '"a,b"', 
     next if $tag eq '""' || $tag eq 'unquoted';
     my ($response, @exchanges) = $pair->same_ok(GET => $target, "$tag, If-None-Match", fields => ['If-None-Match' => $tag]);
     is($response->{status}, 304, "$tag: 304 to the reader");
-    is(field($exchanges[0]{response}, 'Vary'), 'Cookie, If-Block', "$tag: the 304 has the same Vary on the line");
+    is_deeply([members($exchanges[0]{response}, 'Vary')], ['Cookie', 'If-Block'], "$tag: the 304 has the same Vary on the line");
     is_deeply([origin_got('If-None-Match')], [$tag, $tag], "$tag: the origin sees its own tag");
     ($response) = $pair->same_ok(
         GET => $target, "$tag in a list",
@@ -97,3 +97,8 @@ for my $accept ('identity;q=0', 'gzip, *;q=0', 'gzip, identity; q=0.000') {
 is(field($exchanges[0]{response}, 'Content-Encoding'), undef, 'crcsync;q=0: no delta');
 
 done_testing;
+
+sub members {
+    my ($message, $field) = @_;
+    return split /\s*,\s*/, field($message, $field) // '';
+}

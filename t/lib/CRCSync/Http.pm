@@ -122,11 +122,13 @@ sub http_request {
     return CRCSync::Http->new($port)->request($method, $target, %options, fields => \@fields);
 }
 
-# All fields but those that differ from one answer to the next anyway, sorted, one a line: to compare two responses.
+# All fields but those that differ from one answer to the next anyway, sorted, one a line: to compare two responses. httpd
+# itself takes the blanks out of Vary.
 sub fields_of {
     my ($message, @without) = @_;
     my %without = map { lc $_ => 1 } qw(Date Connection Keep-Alive Transfer-Encoding Via), @without;
-    return join "\n", sort map { lc($_->[0]) . ": $_->[1]" } grep { !$without{lc $_->[0]} } @{$message->{fields}};
+    my @fields = grep { !$without{$_->[0]} } map { [lc $_->[0], $_->[1]] } @{$message->{fields}};
+    return join "\n", sort map { "$_->[0]: " . ($_->[0] eq 'vary' ? $_->[1] =~ s/,\s+/,/gr : $_->[1]) } @fields;
 }
 
 1;

@@ -28,6 +28,8 @@ sub main {
     my $mpm = $ENV{CRCSYNC_MPM} || 'event';
     my $file = "$CRCSync::Httpd::module_dir/mod_mpm_$mpm.so";
     CRCSync::Work::spew("$work/inherited.conf", "LoadModule mpm_${mpm}_module $file\n");
+    mkdir "$work/t/state";
+    mkdir "$work/t/state/cache" or die "$work/t/state/cache: $!\n";
     my ($user, $group) = (scalar getpwuid $<, scalar getgrgid $();
     my $run = $class->new;
     $run->{base_port} = $base;
