@@ -43,7 +43,7 @@ grep -q '^# set by hand$' "$work/root$apache/mods-available/crccache_server.conf
 
 # The machine's httpd configuration, as it is now, with our files added and its modules where they were just put.
 cp -a $apache "$work/apache2"
-rm -f "$work"/apache2/mods-enabled/crccache_*
+rm -f "$work"/apache2/mods-enabled/crccache_* "$work"/apache2/mods-enabled/cache*
 cp "$work/root$apache"/mods-available/crccache_* "$work/apache2/mods-available/"
 sed -i "s|^LoadModule \(crccache_[a-z]*_module\) |&$work/root|" "$work"/apache2/mods-available/crccache_*.load
 
@@ -51,6 +51,13 @@ sed -i "s|^LoadModule \(crccache_[a-z]*_module\) |&$work/root|" "$work"/apache2/
 cat >>"$work/apache2/envvars" <<END
 export APACHE_PID_FILE=$work/run/apache2.pid APACHE_RUN_DIR=$work/run APACHE_LOCK_DIR=$work/run APACHE_LOG_DIR=$work/run
 END
+# With cache_disk, a2enmod enables a service of the machine, htcacheclean. Not here.
+mkdir "$work/bin"
+for tool in systemctl update-rc.d; do
+    printf '#!/bin/sh\necho "not run: %s $*"\n' $tool >"$work/bin/$tool"
+    chmod +x "$work/bin/$tool"
+done
+PATH=$work/bin:$PATH
 export APACHE_CONFDIR="$work/apache2" APACHE_STATE_DIRECTORY="$work/state"
 run a2enmod crccache_server
 run a2enmod crccache_client
