@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -103,6 +104,7 @@ private:
     apr_status_t flush();
     apr_status_t end(apr_bucket_brigade* in);
     apr_status_t fail(Reason reason, apr_status_t status) noexcept;
+    void seal();
     apr_status_t pass();
     void update_outcome();
 
@@ -110,8 +112,10 @@ private:
     ap_filter_t* f_ = nullptr;  // while run() runs
     State state_ = State::undecided;
     apr_bucket_brigade* out_;  // the one brigade that everything leaves in
-    std::size_t out_bytes_ = 0;
     std::size_t buffer_size_ = 0;
+    // Output that has no bucket yet: a delta comes two bytes at a time, and each write to a brigade makes a bucket.
+    std::unique_ptr<char[]> buffer_;
+    std::size_t buffered_ = 0;
     std::unique_ptr<Encoder> encoder_;
     std::unique_ptr<Inflater> inflater_;  // where the origin's coding is undone
     std::optional<std::uint64_t> announced_;
@@ -251,6 +255,7 @@ apr_status_t EncodeFilter::take_metadata(apr_bucket* e, apr_bucket_brigade* in) 
         // The upstream has failed. The delta gets no end, and the bucket tells httpd not to end the response either.
         state_ = State::failed;
         request_.outcome.reason = Reason::upstream_error;
+        seal();
         APR_BRIGADE_CONCAT(out_, in);
         return pass();
     }
@@ -259,6 +264,7 @@ apr_status_t EncodeFilter::take_metadata(apr_bucket* e, apr_bucket_brigade* in) 
         apr_bucket_destroy(e);
         return flush();
     }
+    seal();
     APR_BRIGADE_INSERT_TAIL(out_, e);
     return APR_SUCCESS;
 }
@@ -305,6 +311,7 @@ apr_status_t EncodeFilter::push(Bytes bytes) {
 
 apr_status_t EncodeFilter::flush() {
     if (encoder_->flush() != Status::ok) return fail(Reason::truncated, pass_status_);
+    seal();
     APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_flush_create(out_->bucket_alloc));
     return pass();
 }
@@ -320,6 +327,7 @@ apr_status_t EncodeFilter::end(apr_bucket_brigade* in) {
     state_ = State::ended;
     encoder_.reset();
     inflater_.reset();
+    seal();
     // Data after the end is no part of the instance.
     move_metadata(in, out_);
     return pass();
@@ -333,11 +341,13 @@ apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
     fail_status_ = status != APR_SUCCESS ? status : APR_EGENERAL;
     if (pass_status_ != APR_SUCCESS || f_->c->aborted != 0) {
         apr_brigade_cleanup(out_);
+        buffered_ = 0;
         return fail_status_;
     }
     ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, "crcsync: %s: the response is cut off (%s)", loggable_url(r),
                   name(reason));
     f_->c->keepalive = AP_CONN_CLOSE;
+    seal();
     APR_BRIGADE_INSERT_TAIL(out_, ap_bucket_error_create(HTTP_BAD_GATEWAY, nullptr, r->pool, out_->bucket_alloc));
     APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_eos_create(out_->bucket_alloc));
     const auto passed = ap_pass_brigade(f_->next, out_);
@@ -366,14 +376,25 @@ apr_status_t EncodeFilter::give_up(ap_filter_t* f, apr_bucket_brigade* in) noexc
 }
 
 bool EncodeFilter::write(Bytes bytes) {
-    pass_status_ = apr_brigade_write(out_, nullptr, nullptr, reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (pass_status_ != APR_SUCCESS) return false;
-    out_bytes_ += bytes.size();
-    return out_bytes_ < buffer_size_ || pass() == APR_SUCCESS;
+    if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size_);
+    while (!bytes.empty()) {
+        const auto piece = bytes.first(std::min(bytes.size(), buffer_size_ - buffered_));
+        std::memcpy(buffer_.get() + buffered_, piece.data(), piece.size());
+        buffered_ += piece.size();
+        bytes = bytes.subspan(piece.size());
+        if (buffered_ == buffer_size_ && pass() != APR_SUCCESS) return false;
+    }
+    return true;
+}
+
+void EncodeFilter::seal() {
+    if (buffered_ == 0) return;
+    APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_heap_create(buffer_.get(), buffered_, nullptr, out_->bucket_alloc));
+    buffered_ = 0;
 }
 
 apr_status_t EncodeFilter::pass() {
-    out_bytes_ = 0;
+    seal();
     if (APR_BRIGADE_EMPTY(out_)) return APR_SUCCESS;
     pass_status_ = ap_pass_brigade(f_->next, out_);
     apr_brigade_cleanup(out_);

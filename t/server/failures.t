@@ -1,0 +1,153 @@
+# What fails in the middle: the client sees a delta that has no end, never a whole one of wrong bytes (C17, C18, C19).
+use strict;
+use warnings;
+
+use Compress::Zlib qw(memGzip);
+use CRCSync::Delta qw(if_block apply_delta);
+use CRCSync::ServerAlone;
+use CRCSync::Test;
+
+my $page = text(100_000, 1);
+my @ask = ('changed' . $page, 40);
+my $origin = CRCSync::Origin->start;
+my $server = CRCSync::ServerAlone->start(to => $origin->port);
+my @children = sort $server->httpd->children;
+
+sub fields { return "Content-Type: text/html\r\n" . join '', map { "$_\r\n" } @_ }
+
+sub is_cut {
+    my ($response, $name) = @_;
+    if (!$response || $response->{status} == 502) {
+        pass("$name: no answer, or 502");
+        return;
+    }
+    ok(!$response->{complete}, "$name: not complete");
+    my $instance = eval { apply_delta($response->{body}, @ask) };
+    is($instance, undef, "$name: no whole delta");
+    return;
+}
+
+my $gzip = memGzip($page);
+my $half = substr $page, 0, 50_000;
+my $gzip_half = substr $gzip, 0, length($gzip) / 2;
+my $corrupt = $gzip;
+substr($corrupt, length($gzip) / 2, 4) = "\xff\xff\xff\xff";
+my $long = length $page;
+for (
+    ['a length, cut', "Content-Length: $long", $half],
+    ['a length, cut after nothing', "Content-Length: $long", ''],
+    ['chunked, cut', 'Transfer-Encoding: chunked', sprintf "%x\r\n%s", $long, $half],
+    ['chunked, cut between chunks', 'Transfer-Encoding: chunked', sprintf "%x\r\n%s\r\n", length $half, $half],
+    ['gzip, its end missing', "Content-Encoding: gzip\r\nContent-Length: " . length $gzip_half, $gzip_half],
+    ['gzip, corrupt', "Content-Encoding: gzip\r\nContent-Length: " . length $corrupt, $corrupt],
+    ['gzip that is none', "Content-Encoding: gzip\r\nContent-Length: $long", $page],
+    )
+{
+    my ($name, $fields, $body) = @$_;
+    $origin->put('/cut', raw => "HTTP/1.1 200 OK\r\n" . fields($fields) . "\r\n" . $body, close => 1);
+    is_cut($server->ask(@ask, '/cut'), $name);
+    is($server->log->{reason}, 'upstream-error', "$name: the reason");
+}
+allow_log(qr/\[proxy(?:_http)?:error\]/);
+expect_log(qr/crccache_server:error.* \/cut: the response is cut off \(upstream-error\)/);
+
+$origin->put('/whole', body => $page, fields => ['Content-Type' => 'text/html']);
+$server->is_delta($server->ask(@ask, '/whole'), @ask, $page, 'the next page is whole');
+
+# Nobody there: httpd's own 502, with our fields.
+my $dead = CRCSync::ServerAlone->start(to => CRCSync::Work::free_port());
+my $response = $dead->ask(@ask, '/page');
+is($response->{status}, 503, 'an origin that does not listen');
+is(field($response, 'Vary'), 'If-Block', 'its error page has Vary');
+is(field($response, 'Content-Encoding'), undef, 'and no coding');
+
+# A file that shrinks while it is sent: not a short page with a hash that fits.
+my $files = CRCSync::ServerAlone->start(conf => "EnableMMAP On\nCRCSyncServerCompressionLevel 0\n");
+my $file = $files->dir . '/htdocs/large.bin';
+spew($file, random_bytes(1_000_000, 1) x 40);
+my $client = CRCSync::Http->new($files->port);
+$client->send_request(GET => '/large.bin', fields => ['If-Block' => if_block(@ask)]);
+my $early = $client->response(progress => sub { $_[0] && length $_[0]{body} });
+is(field($early, 'Content-Encoding'), 'crcsync', 'a large file is on its way');
+truncate $file, 20_000_000;
+$response = $client->response;
+ok(!$response || !$response->{complete}, 'a file that shrinks meanwhile: not complete');
+expect_log(qr/crccache_server:error.* \/large.bin: the response is cut off \(upstream-error\)/);
+is($files->httpd->last_log(1)->{reason}, 'upstream-error', 'a file that shrinks: the reason');
+
+# A reader who leaves: the upstream is let go soon, not after its endless page.
+my $sent = CRCSync::Work::new_dir('sent');
+my $endless = CRCSync::Origin->start(
+    sub {
+        my ($request, $connection) = @_;
+        my $chunk = sprintf "%x\r\n%s\r\n", 100_000, $page;
+        my $count = 0;
+        $connection->send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n");
+        $count++ while $count < 20_000 && $connection->send($chunk);
+        spew("$sent/$request->{number}", $count);
+    }
+);
+my $left = CRCSync::ServerAlone->start(to => $endless->port);
+$client = CRCSync::Http->new($left->port);
+$client->send_request(GET => '/endless', fields => ['If-Block' => if_block(@ask)]);
+$client->response(progress => sub { $_[0] && length $_[0]{body} });
+$client->close;
+my $log = $left->httpd->last_log(1);
+is($log->{result}, 'delta', 'a reader who leaves: the result');
+is($log->{reason}, 'truncated', 'a reader who leaves: the reason');
+CRCSync::Work::wait_for('the origin', sub { -s "$sent/1" });
+cmp_ok(slurp("$sent/1"), '<', 20_000, 'a reader who leaves: the origin is let go before its end');
+
+# Memory does not grow with the body: a child that has sent 10 MB needs no more for 300 MB. Only one child, so that it
+# is the same one.
+sub peak {
+    my ($pid) = @_;
+    my ($kib) = slurp("/proc/$pid/status") =~ /^VmHWM:\s+(\d+) kB/m;
+    return $kib;
+}
+
+sub drain {
+    my ($port, $target, $value) = @_;
+    my $http = CRCSync::Http->new($port);
+    $http->send_request(GET => $target, fields => ['If-Block' => $value, Connection => 'close']);
+    my ($count, $end, $bytes) = (0, '');
+    while (my $got = sysread $http->socket, $bytes, 1_000_000) {
+        $count += $got;
+        $end = substr $end . $bytes, -100;
+    }
+    return ($count, $end);
+}
+my $small = CRCSync::ServerAlone->start(mpm => 'prefork', conf => <<'END');
+CRCSyncServerCompressionLevel 1
+StartServers 1
+MinSpareServers 1
+MaxSpareServers 1
+MaxRequestWorkers 1
+END
+for (['zeros', "\0" x 1_000_000], ['text', text(1_000_000, 2)], ['noise', random_bytes(1_000_000, 3)]) {
+    my ($name, $bytes) = @$_;
+    my $value = if_block(substr($bytes, 0, 100_000), 40);
+    for my $megabytes (10, 300) {
+        next if $name ne 'zeros' && $megabytes == 300;
+        open my $out, '>', $small->dir . "/htdocs/$name.$megabytes" or die;
+        print $out $bytes for 1 .. ($name eq 'zeros' ? 1 : $megabytes);
+        truncate $out, $megabytes * 1_000_000;
+        close $out;
+    }
+    if ($name ne 'zeros') {
+        open my $out, '>', $small->dir . "/htdocs/$name.300" or die;
+        print $out $bytes for 1 .. 100;
+        close $out;
+    }
+    drain($small->port, "/$name.10", $value);
+    my ($child) = $small->httpd->children;
+    my $before = peak($child);
+    my ($count, $end) = drain($small->port, "/$name.300", $value);
+    like($end, qr/S.{20}\r\n0\r\n\r\n$/s, "$name: a whole delta of $count bytes");
+    cmp_ok(peak($child) - $before, '<', 3_000, "$name: KiB that a longer body takes");
+    unlink glob $small->dir . '/htdocs/*';
+}
+
+allow_log(qr/mpm_prefork:error.*reached MaxRequestWorkers/);
+is_deeply([sort $server->httpd->children], \@children, 'no child has died');
+done_testing;
