@@ -80,7 +80,8 @@ bool mend_common_fields(request_rec* r) {
 
 Coding split_coding(const request_rec* r) {
     Coding coding;
-    for (const auto member : split_list(response_field(r, "Content-Encoding"))) {
+    const std::string value = response_field(r, "Content-Encoding");
+    for (const auto member : split_list(value)) {
         if (!coding.crcsync && fields::list_has(member, "crcsync")) {
             coding.crcsync = true;
         } else if (!fields::list_has(member, "identity")) {
