@@ -28,7 +28,7 @@ my $tries    = 8;     # another program may take a port between our look and htt
 sub new {
     my ($class, %options) = @_;
     my $apache = find_program(qw(apache2 httpd)) or die "No httpd on this machine: apt-get install apache2\n";
-    my $dir = File::Temp::tempdir('crcsync-XXXXXXXX', TMPDIR => 1);
+    my $dir = File::Temp::tempdir('crcsync-' . 'X' x 8, TMPDIR => 1);
     my $self = bless {apache => $apache, dir => $dir, processes => [], owner => $$}, $class;
     # httpd's children run as another user.
     chmod 0755, $dir or die "$dir: $!\n";
