@@ -43,10 +43,8 @@ void insert(request_rec* r) {
         const auto refusal = section_refusal(r);
         if (refusal == Reason::none) {
             add_encode_filter(r);
-        } else if (refusal == Reason::env) {
-            get_request(r).outcome.reason = refusal;
-        } else if (auto* request = find_request(r)) {
-            request->outcome.reason = refusal;
+        } else {
+            note_bypass(r, refusal);
         }
         return OK;
     };

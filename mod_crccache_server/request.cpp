@@ -132,6 +132,15 @@ void settle_fields(request_rec* r) {
     }
 }
 
+void note_bypass(request_rec* r, Reason refusal) {
+    const char* if_block = apr_table_get(r->headers_in, "If-Block");
+    if (refusal == Reason::disabled && if_block == nullptr && find_request(r) == nullptr) return;
+    auto& outcome = get_request(r).outcome;
+    outcome.result = Result::bypassed;
+    outcome.reason = refusal;
+    if (if_block != nullptr) outcome.request_bytes = if_block_line_size(if_block);
+}
+
 std::optional<std::string> tag_for_not_modified(const Request& request, std::string_view tag) {
     const auto strong = [](std::string_view text) { return text.starts_with("W/") ? text.substr(2) : text; };
     std::optional<std::string> suffixed;

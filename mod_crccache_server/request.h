@@ -49,6 +49,10 @@ Reason section_refusal(const request_rec* r);
 // identity coding.
 void settle_fields(request_rec* r);
 
+// Notes that nothing is done for `r` because of its section, for the log. A section that is off makes notes only of
+// requests that have asked for a delta.
+void note_bypass(request_rec* r, Reason refusal);
+
 // The tag for a 304: `tag` is the origin's; if the request's own conditional had it with one of our suffixes, and only
 // so, the suffix is put back. Nothing if `tag` stays.
 std::optional<std::string> tag_for_not_modified(const Request& request, std::string_view tag);

@@ -24,7 +24,7 @@ void print_section(request_rec* r, const crcsync_section& section) {
 int handle_status(request_rec* r) {
     if (r->handler == nullptr || std::strcmp(r->handler, "crcsync-status") != 0) return DECLINED;
     r->allowed |= AP_METHOD_BIT << M_GET;
-    if (r->method_number != M_GET) return DECLINED;
+    if (r->method_number != M_GET) return r->method_number == M_OPTIONS ? DECLINED : HTTP_METHOD_NOT_ALLOWED;
     return guard(
         r, "the status handler",
         [&] {
