@@ -102,8 +102,10 @@ sub get {
 
 sub request {
     my ($self, $method, $target, %options) = @_;
-    $self->{fetches}++;
-    return CRCSync::Http::http_request($self->port, $method, $target, %options);
+    my $response = CRCSync::Http::http_request($self->port, $method, $target, %options);
+    # httpd logs after the response: two requests in a row might be logged in the other order.
+    $self->{client}->log(++$self->{fetches});
+    return $response;
 }
 
 # A GET that must give status 200 and exactly `body`.
