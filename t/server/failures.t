@@ -11,7 +11,7 @@ my $page = text(100_000, 1);
 my @ask = ('changed' . $page, 40);
 my $origin = CRCSync::Origin->start;
 my $server = CRCSync::ServerAlone->start(to => $origin->port);
-my @children = sort $server->httpd->children;
+my @children = $server->httpd->children;
 
 sub fields { return "Content-Type: text/html\r\n" . join '', map { "$_\r\n" } @_ }
 
@@ -117,6 +117,8 @@ sub drain {
     }
     return ($count, $end);
 }
+# AddressSanitizer keeps 256 MB of freed memory, to see who still uses it.
+my $allowed = 3_000 + ($CRCSync::Httpd::program =~ /bin\/httpd$/ ? 256 * 1_024 : 0);
 my $small = CRCSync::ServerAlone->start(mpm => 'prefork', conf => <<'END');
 CRCSyncServerCompressionLevel 1
 StartServers 1
@@ -144,10 +146,10 @@ for (['zeros', "\0" x 1_000_000], ['text', text(1_000_000, 2)], ['noise', random
     my $before = peak($child);
     my ($count, $end) = drain($small->port, "/$name.300", $value);
     like($end, qr/S.{20}\r\n0\r\n\r\n$/s, "$name: a whole delta of $count bytes");
-    cmp_ok(peak($child) - $before, '<', 3_000, "$name: KiB that a longer body takes");
+    cmp_ok(peak($child) - $before, '<', $allowed, "$name: KiB that a longer body takes");
     unlink glob $small->dir . '/htdocs/*';
 }
 
 allow_log(qr/mpm_prefork:error.*reached MaxRequestWorkers/);
-is_deeply([sort $server->httpd->children], \@children, 'no child has died');
+$server->children_live(@children);
 done_testing;

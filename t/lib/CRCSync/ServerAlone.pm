@@ -8,6 +8,7 @@
 #   my $response = $server->ask($base, 40, '/page', ETag => ...);        # with the If-Block of a base in 40 blocks
 #   $server->is_delta($response, $base, 40, $page, 'a changed page');
 #   $server->is_full($response, $page, 'type', 'an excluded type');      # with the reason as it stands in the log
+#   $server->children_live(@children);                                   # as httpd->children gave them
 package CRCSync::ServerAlone;
 
 use strict;
@@ -64,6 +65,14 @@ sub ask {
 
 # The log line of the last request.
 sub log { return $_[0]{httpd}->last_log($_[0]{asked}) }
+
+# All of these children still run. httpd may have started more.
+sub children_live {
+    my ($self, @children) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my %now = map { $_ => 1 } $self->{httpd}->children;
+    return Test::More::is_deeply([grep { !$now{$_} } @children], [], 'no child has died');
+}
 
 sub is_delta {
     my ($self, $response, $base, $count, $want, $name) = @_;
