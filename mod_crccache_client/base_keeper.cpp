@@ -65,6 +65,7 @@ Reason keep_base(RequestState& state, HeldInstance& instance) {
 }
 
 std::optional<Inflater::Format> inflater_format(std::string_view coding) {
+    if (fields::split_list(coding).size() != 1) return std::nullopt;
     if (fields::list_has(coding, "deflate")) return Inflater::Format::deflate;
     if (fields::list_has(coding, "gzip") || fields::list_has(coding, "x-gzip")) return Inflater::Format::gzip;
     return std::nullopt;
@@ -79,8 +80,7 @@ BaseKeeper::BaseKeeper(RequestState& state, std::string_view coding, Reason refu
         if (*length > max_base) refusal = Reason::too_large;
     }
     if (refusal == Reason::none && !coding.empty()) {
-        const auto format = fields::split_list(coding).size() == 1 ? inflater_format(coding) : std::nullopt;
-        if (format) {
+        if (const auto format = inflater_format(coding)) {
             inflater_.emplace(*format, max_base);
         } else {
             refusal = Reason::already_coded;

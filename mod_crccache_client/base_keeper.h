@@ -20,7 +20,7 @@ Reason base_refusal(const RequestState& state);
 // hurts nobody.
 Reason keep_base(RequestState& state, HeldInstance& instance);
 
-// The inflater format of a coding that can be undone.
+// The inflater format of a Content-Encoding that can be undone: one coding, gzip or deflate.
 std::optional<Inflater::Format> inflater_format(std::string_view coding);
 
 // A copy of a response that goes to the reader as it is. The coding, if it has one, is undone in the copy.

@@ -31,10 +31,8 @@ public:
           keeper_(keeper),
           out_(apr_brigade_create(r->pool, r->connection->bucket_alloc)) {}
 
-    bool push(ap_filter_t* f, Bytes bytes) {
-        filter_ = f;
-        return inflater_.push(bytes, *this) == Status::ok;
-    }
+    void set_filter(ap_filter_t* f) { filter_ = f; }
+    bool push(Bytes bytes) { return inflater_.push(bytes, *this) == Status::ok; }
     bool at_end() const { return inflater_.at_end(); }
     apr_bucket_brigade* out() { return out_; }
 
@@ -106,6 +104,7 @@ apr_status_t FullResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
 }
 
 apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    undo_->set_filter(f);
     while (!APR_BRIGADE_EMPTY(brigade)) {
         apr_bucket* b = APR_BRIGADE_FIRST(brigade);
         if (APR_BUCKET_IS_METADATA(b)) {
@@ -131,7 +130,7 @@ apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* briga
         const apr_status_t status = apr_bucket_read(b, &data, &size, APR_BLOCK_READ);
         if (status != APR_SUCCESS) return status;
         wire_bytes_ += size;
-        if (!undo_->push(f, as_bytes({data, size}))) {
+        if (!undo_->push(as_bytes({data, size}))) {
             keeper_.give_up(Reason::upstream_error);
             return APR_EGENERAL;
         }
