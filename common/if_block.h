@@ -24,9 +24,10 @@ struct IfBlock {
 inline constexpr std::size_t max_if_block_value = 8192;
 
 // Parses a field value. Parts may come in any order and unknown ones are ignored; a known part that stands twice,
-// blanks or wrong padding in the base64 (missing padding is accepted), a size of 0, or a number of hashes that is 0, above 256 or above the size give
-// Status::bad_if_block, another version Status::unsupported_version, a last block longer than `max_block` bytes
-// Status::block_limit. `out` is valid only with Status::ok. Never allocates more than the value is long.
+// blanks or wrong padding in the base64 (missing padding is accepted), a size of 0, or a number of hashes that is 0,
+// above 256 or above the size give Status::bad_if_block, another version Status::unsupported_version, a last block
+// longer than `max_block` bytes Status::block_limit. `out` is valid only with Status::ok. Never allocates more than the
+// value is long.
 Status parse_if_block(std::string_view value, std::uint64_t max_block, IfBlock& out);
 
 // The field value for `if_block`, which must hold layout.count hashes.
