@@ -19,6 +19,7 @@ CRCSyncServerMinSize 100
 END
 my $page = substr CRCSync::Pages::page('buckets', 3, 30_000), 0, 30_000;
 my @ask = ('changed' . $page, 100);
+my $field = CRCSync::Delta::if_block(@ask);
 my @children = $server->httpd->children;
 
 # Each is one response, whole and of the right bytes.
@@ -47,9 +48,14 @@ for my $buckets (
     is_body($server->get("/buckets?$buckets")->{body}, $page, "$name: without If-Block");
 }
 
-# Data after the end is none of the page's.
-for my $buckets ('d20000.eos.d100.b', 'd20000.eos.b.d100.b', 'd20000.eos.b.d100.eos.b') {
-    $server->is_delta($server->ask(@ask, "/buckets?$buckets"), @ask, substr($page, 0, 20_000), $buckets);
+# Data after the end is none of the page's, nor of the next response on the connection.
+for my $buckets ('d20000.eos.d100.b', 'd20000.eos.b.d100.b', 'd20000.eos.b.d100.eos.b', 'd20000.b.eos.b.d100.b') {
+    my $client = CRCSync::Http->new($server->port);
+    for my $turn (1 .. 3) {
+        my $response = $client->request(GET => "/buckets?$buckets", fields => ['If-Block' => $field]);
+        $server->is_delta($response, @ask, substr($page, 0, 20_000), "$buckets, request $turn");
+        $server->{asked}++;
+    }
 }
 # No data at all.
 for my $buckets ('eos.b', 'b.eos.b', 'z.eos.b', 'z.b.z.eos.b', '', 'b.b') {

@@ -91,7 +91,9 @@ is(field($at_limit, 'Content-Encoding'), 'crcsync', 'blocks of just the allowed 
 $server->is_full($server->get('/page.html', 'If-Block' => "v=1; fs=199999; h=$hashes"), $page, 'block-limit',
     'a last block that is too large');
 
-for (['two fields', $good, $good], ['a second field of nonsense', $good, 'x'], ['an empty second field', $good, '']) {
+for (['two fields', $good, $good], ['a second field of nonsense', $good, 'x'], ['an empty second field', $good, ''],
+    ['a second field after an unknown part', "$good; new", 'x=1'])
+{
     my ($name, @values) = @$_;
     $server->is_full($server->get('/page.html', map { ('If-Block' => $_) } @values), $page, 'bad-if-block', $name);
 }
