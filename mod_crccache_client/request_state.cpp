@@ -52,7 +52,9 @@ void BorrowedField::restore(request_rec* r) {
 
 void RequestState::explain(Reason reason) {
     if (reason == Reason::none) return;
-    if (outcome.reason == Reason::none || outcome.reason == Reason::no_base) outcome.reason = reason;
+    for (const Reason weaker : {Reason::none, Reason::no_base, Reason::peer_without_crcsync}) {
+        if (outcome.reason == weaker) outcome.reason = reason;
+    }
 }
 
 void RequestState::restore_fields() {

@@ -62,7 +62,7 @@ sub with_if_block {
 # A well-labelled delta for requests with If-Block.
 sub delta {
     my ($self, $target, $delta, @fields) = @_;
-    @fields = ('Content-Type' => 'text/html', @fields);
+    unshift @fields, 'Content-Type' => 'text/html' unless grep { $_ eq 'Content-Type' } @fields;
     push @fields, 'Content-Encoding' => 'crcsync', Vary => 'If-Block', Capability => 'crcsync; m=1';
     return $self->with_if_block($target, body => $delta, fields => \@fields);
 }
