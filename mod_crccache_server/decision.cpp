@@ -51,11 +51,10 @@ void decide_coding(std::string_view content_encoding, Decision& decision) {
     std::erase_if(codings, [](auto coding) { return lower(coding) == "identity"; });
     if (codings.empty()) return;
     decision.coding = lower(codings.front());
-    if (codings.size() > 1) {
-        decision.reason = Reason::already_coded;
-    } else if (decision.coding == "gzip" || decision.coding == "x-gzip") {
+    const bool one = codings.size() == 1;
+    if (one && (decision.coding == "gzip" || decision.coding == "x-gzip")) {
         decision.undo = Undo::gzip;
-    } else if (decision.coding == "deflate") {
+    } else if (one && decision.coding == "deflate") {
         decision.undo = Undo::deflate;
     } else {
         decision.reason = Reason::already_coded;

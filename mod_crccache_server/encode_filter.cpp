@@ -94,7 +94,7 @@ private:
     };
 
     apr_status_t decide_and_run(apr_bucket_brigade* in);
-    void start(Decision decision);
+    void start(const Decision& decision);
     void refuse(Reason reason);
     apr_status_t stand_aside(apr_bucket_brigade* in);
     apr_status_t encode(apr_bucket_brigade* in);
@@ -156,10 +156,10 @@ apr_status_t EncodeFilter::decide_and_run(apr_bucket_brigade* in) {
     if (r->status == HTTP_NOT_MODIFIED) {
         reason = Reason::status;
     } else if (reason == Reason::none) {
-        auto decision = decide(request_.if_block, config_of(r).policy(), read_facts(r, outlook.size));
+        const auto decision = decide(request_.if_block, config_of(r).policy(), read_facts(r, outlook.size));
         reason = decision.reason;
         if (reason == Reason::none) {
-            start(std::move(decision));
+            start(decision);
             return encode(in);
         }
     }
@@ -206,7 +206,7 @@ apr_status_t EncodeFilter::stand_aside(apr_bucket_brigade* in) {
     return ap_pass_brigade(next, in);
 }
 
-void EncodeFilter::start(Decision decision) {
+void EncodeFilter::start(const Decision& decision) {
     auto* r = f_->r;
     const auto& config = config_of(r);
     buffer_size_ = config.buffer();
