@@ -20,8 +20,12 @@ RewriteRule ^/away$ /page.html [R]
 <Location /forbidden>
     Require all denied
 </Location>
-<Location /off>
+<LocationMatch ^/(off|denied-off)>
     CRCSyncServer Off
+</LocationMatch>
+<Location /denied-off>
+    Require all denied
+    ErrorDocument 403 /cgi/says-200
 </Location>
 <Directory @DIR@/htdocs>
     Options +Includes
@@ -42,6 +46,17 @@ RewriteRule ^/away$ /page.html [R]
         CRCSyncServer On
     </Files>
 </Directory>
+ScriptAlias /cgi-off/ @DIR@/cgi-off/
+<Directory @DIR@/cgi-off>
+    CRCSyncServer Off
+</Directory>
+<Directory @DIR@/htdocs/to-cgi-on>
+    DirectoryIndex /cgi/echo
+    CRCSyncServer Off
+</Directory>
+<Directory @DIR@/htdocs/to-cgi-off>
+    DirectoryIndex /cgi-off/echo
+</Directory>
 <If "%{QUERY_STRING} == 'off'">
     CRCSyncServer Off
 </If>
@@ -55,15 +70,15 @@ my $server = CRCSync::ServerAlone->start(modules => ['cgid'], conf => $conf, var
 my $page = text(30_000, 1);
 my @ask = ('changed' . $page, 30);
 my $htdocs = $server->dir . '/htdocs';
-mkdir "$htdocs/$_" or die for qw(error off moved-off moved-on dir);
-mkdir $server->dir . '/cgi' or die;
+mkdir "$htdocs/$_" or die for qw(error off moved-off moved-on to-cgi-on to-cgi-off dir);
+mkdir $server->dir . "/$_" or die for qw(cgi cgi-off);
 $server->page($_, $page)
     for qw(page.html index.html error/404.html off/page.html moved-off/index.html moved-on/index.html dir/index.html);
 spew($server->dir . '/cgi/says-200', "#!/bin/sh\nprintf 'Status: 200 OK\\nContent-Type: text/html\\n\\n'\n"
         . "cat '$htdocs/page.html'\n");
-spew($server->dir . '/cgi/echo', "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\nprintf '%05000d' 0\n");
+spew($server->dir . "/$_/echo", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\nprintf '%05000d' 0\n") for qw(cgi cgi-off);
 spew($server->dir . '/cgi/redirect', "#!/bin/sh\nprintf 'Location: /page.html\\n\\n'\n");
-chmod 0755, glob $server->dir . '/cgi/*';
+chmod 0755, glob $server->dir . '/cgi*/*';
 
 for my $path (qw(/ /dir/ /passed/page.html /inner/page.html /cgi/redirect /off/to-on.html /moved-on/)) {
     my $delta = $server->ask(@ask, $path);
@@ -94,6 +109,9 @@ my $gone = $server->ask(@ask, '/gone');
 $server->is_delta($gone, @ask, $page, 'an ErrorDocument that says 200');
 $server->is_full($server->request(POST => '/gone', 'If-Block' => if_block(@ask), 'Content-Length' => 0), $page, 'method',
     'the same for a POST');
+$server->is_delta($server->ask(@ask, '/denied-off'), @ask, $page, 'the same from a section that is off');
+$server->is_full($server->request(POST => '/denied-off', 'If-Block' => if_block(@ask), 'Content-Length' => 0), $page,
+    'method', 'and for a POST');
 is($server->ask(@ask, '/away')->{status}, 302, 'a redirect');
 is($server->ask(@ask, '/dir')->{status}, 301, "mod_dir's slash");
 
@@ -110,6 +128,14 @@ cmp_ok(length $delta->{body}, '<', length($plain) / 4, 'of few bytes');
 unlike($instance, qr/HTTP_IF_BLOCK/, 'no If-Block for what is included');
 like($instance, qr/HTTP_ACCEPT_ENCODING=identity/, 'but identity');
 unlike($server->get('/cgi/echo')->{body}, qr/HTTP_ACCEPT_ENCODING/, 'which a plain request does not get');
+
+# mod_dir finds out late which section it is: the script sees what that section wants it to see.
+my $on = CRCSync::Delta::apply_delta($server->ask(@ask, '/to-cgi-on/')->{body}, @ask);
+unlike($on, qr/HTTP_IF_BLOCK/, 'from a section that is off to one that is on: no If-Block left');
+like($on, qr/HTTP_ACCEPT_ENCODING=identity/, 'and identity');
+my $to_off = $server->ask(@ask, '/to-cgi-off/', 'Accept-Encoding' => 'br')->{body};
+like($to_off, qr/HTTP_IF_BLOCK=/, 'from one that is on to one that is off: If-Block is back');
+like($to_off, qr/HTTP_ACCEPT_ENCODING=br/, 'and Accept-Encoding');
 
 # A section that is off gets the request as it came.
 $origin->put('/echo', body => $page, fields => ['Content-Type' => 'text/html']);
