@@ -83,6 +83,8 @@ while ($running) {
         if   ($flow->{queue}[0][0] <= $now) { vec($write, fileno $flow->{to}, 1) = 1 }
         else                                { $wake->($flow->{queue}[0][0]) }
     }
+    # A signal that comes just before select() does not end it: look again soon.
+    $timeout = 0.2 if !defined $timeout || $timeout > 0.2;
     my ($can_read, $can_write) = ($read, $write);
     my $ready = select $can_read, $can_write, undef, $timeout;
     next if $ready < 0;
