@@ -33,6 +33,10 @@ RewriteRule ^/away$ /page.html [R]
     RewriteRule ^inner/(.*)$ /$1
     RewriteRule ^off/to-on.html$ /page.html
     RewriteRule ^to-off.html$ /off/page.html
+    RewriteCond %{HTTP:If-Block} .
+    RewriteRule ^off/if-block.html$ /page.html
+    RewriteCond %{HTTP:If-Block} .
+    RewriteRule ^on-if-block.html$ /page.html
 </Directory>
 # mod_dir moves a request here after header_parser.
 <Directory @DIR@/htdocs/moved-off>
@@ -128,6 +132,10 @@ cmp_ok(length $delta->{body}, '<', length($plain) / 4, 'of few bytes');
 unlike($instance, qr/HTTP_IF_BLOCK/, 'no If-Block for what is included');
 like($instance, qr/HTTP_ACCEPT_ENCODING=identity/, 'but identity');
 unlike($server->get('/cgi/echo')->{body}, qr/HTTP_ACCEPT_ENCODING/, 'which a plain request does not get');
+
+# mod_rewrite, after header_parser, sees what the section wants to be seen.
+$server->is_delta($server->ask(@ask, '/off/if-block.html'), @ask, $page, 'a condition on If-Block where we are off');
+is($server->ask(@ask, '/on-if-block.html')->{status}, 404, 'and where we are on');
 
 # mod_dir finds out late which section it is: the script sees what that section wants it to see.
 my $on = CRCSync::Delta::apply_delta($server->ask(@ask, '/to-cgi-on/')->{body}, @ask);
