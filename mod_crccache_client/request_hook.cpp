@@ -159,6 +159,15 @@ Reason send_if_block(RequestState& state) {
     return Reason::none;
 }
 
+// The request that this one is to repeat, or null. Other modules may have redirected in between.
+const RequestState* find_failed(const request_rec* r) {
+    for (r = r->prev; r != nullptr; r = r->prev) {
+        const RequestState* state = find_state(r);
+        if (state != nullptr && state->recovery == Recovery::refetch) return state;
+    }
+    return nullptr;
+}
+
 // A request that asks again after a delta that was no use. What lies on the way may have answered with a response that
 // was meant for another request: it is asked to go to the origin.
 void prepare_refetch(RequestState& state, const RequestState& before) {
@@ -194,8 +203,7 @@ void prepare(request_rec* r) {
     state.key.emplace(r);
     state.ledger = ledger_page(state.key->hash());
     state.keep_refusal = keep_refusal(r);
-    const RequestState* before = r->prev != nullptr ? find_state(r->prev) : nullptr;
-    if (before != nullptr && before->recovery == Recovery::refetch) prepare_refetch(state, *before);
+    if (const RequestState* before = find_failed(r)) prepare_refetch(state, *before);
     state.outcome.reason = send_if_block(state);
 }
 
