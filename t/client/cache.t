@@ -76,14 +76,37 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         is(field($response, 'ETag'), '"5"', "$what: after a corrupt delta: the tag");
         is(field(($alone->requests)[0], 'If-None-Match'), '"4"', "$what: after a corrupt delta: the new entity is cached");
 
+        # The page of the second fetch is the one that the cache has: his 304 is mod_cache's, and the reader gets the page.
+        $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
+        $alone->full('/stale', body => $new, fields => [@stale, ETag => '"5"'], conditional => 1);
+        $alone->body_ok('/stale', $new, "$what: a corrupt delta, and a 304 after it");
+
         # The same for a reader with a conditional and a range of his own.
         $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
         $alone->full('/stale', status => 304, fields => [@stale, ETag => '"6"']);
         $response = $alone->get('/stale', 'If-None-Match' => '"6"');
         is($response->{status}, 304, "$what: a corrupt delta for a conditional request: 304");
         is($response->{body}, '', "$what: a corrupt delta for a conditional request: no body");
+
+        # What the second fetch gives is cached, also where the page came in one piece, or the upstream had broken off.
+        my $small = text(4_000, 5);
+        my @upstream = (['corrupt', body => 'X'], ['cut', close => 1,
+            raw => "HTTP/1.1 200 OK\r\nContent-Encoding: crcsync\r\nContent-Length: 9\r\n\r\nL"]);
+        for my $case (@upstream) {
+            my ($name, %answer) = @$case;
+            $alone->full("/$name", body => $small, fields => [@stale, ETag => '"1"']);
+            $alone->body_ok("/$name", $small, "$what, $name: a base");
+            $alone->with_if_block("/$name", fields => [@stale, 'Content-Encoding' => 'crcsync'], %answer);
+            $alone->full("/$name", body => $small, fields => [@stale, ETag => '"2"']);
+            $alone->body_ok("/$name", $small, "$what, $name: by a second fetch");
+            $alone->requests;
+            $alone->with_if_block("/$name", body => $small, fields => [@stale, ETag => '"3"']);
+            $alone->body_ok("/$name", $small, "$what, $name: afterwards");
+            is(field(($alone->requests)[0], 'If-None-Match'), '"2"', "$what, $name: the second fetch's entity is cached");
+        }
         $alone->client->stop;
     }
 }
 expect_log(qr/the delta gives no instance/);
+allow_log(qr/AH01110/);
 done_testing;

@@ -81,6 +81,15 @@ my $target = refetched_ok('once more', 'X', 'corrupt-delta');
 $alone->get($target);
 is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($page, $n), 'the page of the second fetch is the base');
 
+# The base that was to blame is gone, also where no other takes its place.
+$alone->base_ok('/dropped', $base);
+$alone->delta('/dropped', 'X');
+$alone->full('/dropped', body => $base, fields => ['Content-Type' => 'text/html', 'Cache-Control' => 'private']);
+$alone->body_ok('/dropped', $base, 'a page that is no base');
+$alone->requests;
+$alone->body_ok('/dropped', $base, 'a page that is no base, again');
+is(field(($alone->requests)[0], 'If-Block'), undef, 'the base that was to blame is gone');
+
 # A second one within the hour: no If-Block for this URL, which is again a URL like any other.
 $target = '/twice';
 $alone->base_ok($target, $base);
