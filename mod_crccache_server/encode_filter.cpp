@@ -103,6 +103,7 @@ private:
     apr_status_t push(Bytes bytes);
     apr_status_t flush();
     apr_status_t end(apr_bucket_brigade* in);
+    void set_failed(Reason reason, apr_status_t status) noexcept;
     apr_status_t fail(Reason reason, apr_status_t status) noexcept;
     void seal();
     apr_status_t pass();
@@ -234,8 +235,7 @@ apr_status_t EncodeFilter::encode(apr_bucket_brigade* in) {
     while (!APR_BRIGADE_EMPTY(in)) {
         if (f_->c->aborted != 0) {
             apr_brigade_cleanup(in);
-            apr_brigade_cleanup(out_);
-            return APR_ECONNABORTED;
+            return fail(Reason::truncated, APR_ECONNABORTED);
         }
         auto* e = APR_BRIGADE_FIRST(in);
         const auto status = APR_BUCKET_IS_METADATA(e) ? take_metadata(e, in) : take_data(e);
@@ -244,7 +244,6 @@ apr_status_t EncodeFilter::encode(apr_bucket_brigade* in) {
             return status;
         }
         update_outcome();
-        if (status != APR_SUCCESS) return status;
     }
     return pass();
 }
@@ -253,8 +252,7 @@ apr_status_t EncodeFilter::take_metadata(apr_bucket* e, apr_bucket_brigade* in) 
     if (APR_BUCKET_IS_EOS(e)) return end(in);
     if (AP_BUCKET_IS_ERROR(e) || AP_BUCKET_IS_EOC(e)) {
         // The upstream has failed. The delta gets no end, and the bucket tells httpd not to end the response either.
-        state_ = State::failed;
-        request_.outcome.reason = Reason::upstream_error;
+        set_failed(Reason::upstream_error, APR_EGENERAL);
         seal();
         APR_BRIGADE_CONCAT(out_, in);
         return pass();
@@ -333,20 +331,25 @@ apr_status_t EncodeFilter::end(apr_bucket_brigade* in) {
     return pass();
 }
 
-// Cuts the response off so that everybody sees it: a chunked body gets no last chunk, a stream of HTTP/2 is reset.
-apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
-    auto* r = f_->r;
+// Nothing may follow on this connection: the response has no end that the reader could find.
+void EncodeFilter::set_failed(Reason reason, apr_status_t status) noexcept {
     state_ = State::failed;
     request_.outcome.reason = reason;
     fail_status_ = status != APR_SUCCESS ? status : APR_EGENERAL;
+    f_->c->keepalive = AP_CONN_CLOSE;
+}
+
+// Cuts the response off so that everybody sees it: a chunked body gets no last chunk, a stream of HTTP/2 is reset.
+apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
+    set_failed(reason, status);
     if (pass_status_ != APR_SUCCESS || f_->c->aborted != 0) {
         apr_brigade_cleanup(out_);
         buffered_ = 0;
         return fail_status_;
     }
+    auto* r = f_->r;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, "crcsync: %s: the response is cut off (%s)", loggable_url(r),
                   name(reason));
-    f_->c->keepalive = AP_CONN_CLOSE;
     seal();
     APR_BRIGADE_INSERT_TAIL(out_, ap_bucket_error_create(HTTP_BAD_GATEWAY, nullptr, r->pool, out_->bucket_alloc));
     APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_eos_create(out_->bucket_alloc));
@@ -398,6 +401,8 @@ apr_status_t EncodeFilter::pass() {
     if (APR_BRIGADE_EMPTY(out_)) return APR_SUCCESS;
     pass_status_ = ap_pass_brigade(f_->next, out_);
     apr_brigade_cleanup(out_);
+    // What did not arrive is missing: to go on would make a whole delta of wrong bytes.
+    if (pass_status_ != APR_SUCCESS && state_ == State::encoding) set_failed(Reason::truncated, pass_status_);
     return pass_status_;
 }
 
