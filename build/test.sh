@@ -49,7 +49,7 @@ done
 install_packages build test
 
 step() { printf '\n== %s\n' "$1"; }
-sources() { git ls-files --cached --others --exclude-standard '*.h' '*.cpp'; }
+sources() { find common mod_crccache_server mod_crccache_client t -name '*.h' -o -name '*.cpp' | sort; }
 
 step "build"
 log=$(cmake --preset default 2>&1) || { echo "$log"; exit 1; }
