@@ -61,6 +61,10 @@ void DeltaHistory::delta(std::uint64_t request, std::uint64_t wire, std::uint64_
         ++halvings;
         return;
     }
+    refused();
+}
+
+void DeltaHistory::refused() {
     last_pause = static_cast<std::uint8_t>(std::clamp(2 * last_pause, 1, int{longest_pause}));
     pause = last_pause;
 }

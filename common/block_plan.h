@@ -38,6 +38,9 @@ struct DeltaHistory {
     // A plain response of `instance` bytes took `wire` body bytes.
     void plain(std::uint64_t wire, std::uint64_t instance);
 
+    // If-Block was answered in full: it brought nothing, and kept the response from being compressed perhaps.
+    void refused();
+
     // A delta took `request` bytes up and `wire` bytes down. Of the instance, `literal_bytes` came as literals that
     // took `literal_wire` bytes: how well the page compresses, where no plain response has shown it.
     void delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,

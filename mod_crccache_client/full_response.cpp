@@ -83,14 +83,14 @@ apr_status_t FullResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
     bool ended = false;
     for (apr_bucket* b = APR_BRIGADE_FIRST(brigade); b != APR_BRIGADE_SENTINEL(brigade) && !ended;
          b = APR_BUCKET_NEXT(b)) {
-        if (AP_BUCKET_IS_ERROR(b)) keeper_.give_up(Reason::upstream_error);
+        if (AP_BUCKET_IS_ERROR(b)) fail(Reason::upstream_error);
         ended = APR_BUCKET_IS_EOS(b);
         if (APR_BUCKET_IS_METADATA(b)) continue;
         const char* data = nullptr;
         apr_size_t size = 0;
         const apr_status_t status = apr_bucket_read(b, &data, &size, APR_BLOCK_READ);
         if (status != APR_SUCCESS) {
-            keeper_.give_up(Reason::upstream_error);
+            fail(Reason::upstream_error);
             break;  // who reads the bucket next meets the same error
         }
         keeper_.take(as_bytes({data, size}));
@@ -99,7 +99,7 @@ apr_status_t FullResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
     // The base is there before the reader has the end of the page: his next request finds it.
     if (ended) finish();
     const apr_status_t status = ap_pass_brigade(f->next, brigade);
-    if (status != APR_SUCCESS || state_.r->connection->aborted != 0) keeper_.give_up(Reason::upstream_error);
+    if (status != APR_SUCCESS || state_.r->connection->aborted != 0) fail(Reason::upstream_error);
     return status;
 }
 
@@ -109,12 +109,12 @@ apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* briga
         apr_bucket* b = APR_BRIGADE_FIRST(brigade);
         if (APR_BUCKET_IS_METADATA(b)) {
             APR_BUCKET_REMOVE(b);
-            if (AP_BUCKET_IS_ERROR(b)) keeper_.give_up(Reason::upstream_error);
+            if (AP_BUCKET_IS_ERROR(b)) fail(Reason::upstream_error);
             const bool ended = APR_BUCKET_IS_EOS(b);
             if (ended && undo_->at_end()) finish();
             if (ended && !undo_->at_end()) {
                 // The reader has a part already: the connection must show that the rest is missing.
-                keeper_.give_up(Reason::truncated);
+                fail(Reason::truncated);
                 apr_bucket* error =
                     ap_bucket_error_create(HTTP_BAD_GATEWAY, nullptr, state_.r->pool, brigade->bucket_alloc);
                 APR_BRIGADE_INSERT_TAIL(undo_->out(), error);
@@ -131,7 +131,7 @@ apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* briga
         if (status != APR_SUCCESS) return status;
         wire_bytes_ += size;
         if (!undo_->push(as_bytes({data, size}))) {
-            keeper_.give_up(Reason::upstream_error);
+            fail(Reason::upstream_error);
             return APR_EGENERAL;
         }
         apr_bucket_delete(b);
@@ -139,19 +139,24 @@ apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* briga
     return APR_SUCCESS;
 }
 
-// The body is complete.
+// The body is not whole: it becomes no base, and tells nothing about what the page costs.
+void FullResponse::fail(Reason reason) {
+    failed_ = true;
+    keeper_.give_up(reason);
+}
+
+// The body has ended.
 void FullResponse::finish() {
     state_.add_wire_bytes(wire_bytes_);
-    if (announced_ && *announced_ != wire_bytes_) keeper_.give_up(Reason::truncated);
+    if (announced_ && *announced_ != wire_bytes_) fail(Reason::truncated);
     const auto kept = keeper_.finish();
     std::optional<std::uint64_t> instance = kept;
     if (!instance && coding_.empty()) instance = wire_bytes_;
     state_.outcome.instance_bytes = instance;
-    if (state_.r->status != HTTP_OK || !instance) return;
+    if (failed_ || state_.r->status != HTTP_OK) return;
     if (state_.sent_if_block) {
-        // If-Block has brought nothing: all of the instance came as it is.
-        state_.ledger.delta(*state_.outcome.request_bytes, wire_bytes_, *instance, *instance, wire_bytes_);
-    } else {
+        state_.ledger.refused();
+    } else if (instance) {
         state_.ledger.plain(wire_bytes_, *instance);
     }
 }

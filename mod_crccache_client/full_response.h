@@ -23,6 +23,7 @@ public:
 
 private:
     apr_status_t pass_undone(ap_filter_t* f, apr_bucket_brigade* brigade);
+    void fail(Reason reason);
     void finish();
 
     RequestState& state_;
@@ -30,6 +31,7 @@ private:
     std::unique_ptr<CodingUndo> undo_;
     BaseKeeper keeper_;
     std::uint64_t wire_bytes_ = 0;
+    bool failed_ = false;
     std::optional<std::uint64_t> announced_;  // Content-Length
 };
 

@@ -93,6 +93,10 @@ void LedgerPage::plain(std::uint64_t wire, std::uint64_t instance) {
     update(entry_, [=](DeltaHistory& history) { history.plain(wire, instance); });
 }
 
+void LedgerPage::refused() {
+    update(entry_, [](DeltaHistory& history) { history.refused(); });
+}
+
 void LedgerPage::delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,
                        std::uint64_t literal_wire) {
     update(entry_, [=](DeltaHistory& history) { history.delta(request, wire, instance, literal_bytes, literal_wire); });

@@ -43,6 +43,7 @@ public:
     // See DeltaHistory.
     std::uint32_t next_blocks(std::uint32_t planned);
     void plain(std::uint64_t wire, std::uint64_t instance);
+    void refused();
     void delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,
                std::uint64_t literal_wire);
 

@@ -21,10 +21,11 @@ my $origin = CRCSync::Origin->start(
             $connection->send("0\r\n\r\n");
         }
         elsif ($request->{target} =~ m{^/pieces/(\d+)/}) {
-            my $page = substr text(40_000), 0, $1 < 10 ? 4_000 : 40_000;
+            my $size = $1;
+            my $page = substr text(40_000), 0, $size < 10 ? 4_000 : 40_000;
             $page =~ s/time/sprintf '%04d', $request->{number}/e;
             $connection->send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n");
-            $connection->send(sprintf "%x\r\n%s\r\n", length $_, $_) for unpack "(a$1)*", $page;
+            $connection->send(sprintf "%x\r\n%s\r\n", length $_, $_) for unpack "(a$size)*", $page;
             $connection->send("0\r\n\r\n");
         }
     }

@@ -96,6 +96,18 @@ START_TEST(without_a_plain_response_the_literals_tell) {
 }
 END_TEST
 
+START_TEST(a_refusal_stops_at_once) {
+    DeltaHistory history;
+    std::string blocks;
+    for (int fetch = 0; fetch < 14; ++fetch) {
+        const std::uint32_t next = history.next_blocks(96);
+        blocks += std::to_string(next) + " ";
+        if (next > 0) history.refused();
+    }
+    samples::expect_text(blocks, "96 0 96 0 0 96 0 0 0 0 96 0 0 0 ");
+}
+END_TEST
+
 START_TEST(any_bytes_are_a_history) {
     for (unsigned seed = 0; seed < 1000; ++seed) {
         DeltaHistory history;
@@ -121,5 +133,5 @@ int main() {
     return run_suite("block_plan", {about_a_third_of_the_root, blocks_are_never_short, the_field_stays_within_its_bound,
                                     a_page_that_pays_keeps_its_blocks, losses_lower_the_blocks_and_then_stop,
                                     it_comes_back_when_deltas_pay_again, without_a_plain_response_the_literals_tell,
-                                    any_bytes_are_a_history});
+                                    a_refusal_stops_at_once, any_bytes_are_a_history});
 }
