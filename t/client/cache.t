@@ -27,9 +27,22 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         my $response = http_get($alone->port, '/fresh');
         is_body($response->{body}, $base, "$what: fresh, from the cache");
         like(field($response, 'X-Cache') // '', qr/^HIT/, "$what: a hit") if $provider eq 'crcsync';
-        is(scalar(my @none = $alone->requests), 0, "$what: nothing was asked");
+        my @none = $alone->requests;
+        is(scalar @none, 0, "$what: nothing was asked");
         is(field($response, $_), undef, "$what: no $_") for qw(Vary Capability Content-Encoding);
         $alone->{fetches}++;
+
+        # Codings: the cache files the entity under what the reader accepts, not under what the upstream was asked for.
+        my @varies = (@fields, 'Cache-Control' => 'max-age=3600', Vary => 'Accept-Encoding, If-Block');
+        $alone->full('/varies', body => $base, fields => [@varies]);
+        my @accept = ('Accept-Encoding' => 'br, gzip');
+        $alone->body_ok('/varies', $base, "$what: a variant", @accept);
+        is(field(($alone->requests)[0], 'Accept-Encoding'), 'gzip', "$what: a variant: the upstream was asked for less");
+        $response = http_get($alone->port, '/varies', @accept);
+        $alone->{fetches}++;
+        is_body($response->{body}, $base, "$what: a variant, from the cache");
+        is(field($response, 'Vary'), 'Accept-Encoding', "$what: a variant: Vary");
+        is(scalar(@none = $alone->requests), 0, "$what: a variant: nothing was asked");
 
         # Stale and changed: a delta, with mod_cache's conditional beside If-Block.
         my @stale = (@fields, 'Cache-Control' => 'max-age=0');

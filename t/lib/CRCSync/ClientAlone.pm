@@ -85,13 +85,7 @@ sub _answer {
     my @kinds = defined CRCSync::Stream::field($request, 'If-Block') ? qw(delta full) : qw(full);
     my ($file) = grep { -e } map { _file($dir, $request->{target}, $_) } @kinds;
     my %answer = $file ? %{Storable::retrieve($file)} : (status => 404, body => "no such page\n");
-    my @pieces = CRCSync::Origin::_pieces(%answer);
-    splice @pieces, 1 if $request->{method} eq 'HEAD' && !defined $answer{raw};
-    for (@pieces) {
-        $connection->send($_) or last;
-        select undef, undef, undef, $answer{pause} if $answer{pause};
-    }
-    $connection->close if $answer{close};
+    CRCSync::Origin::send_answer($request, $connection, %answer);
     return;
 }
 

@@ -173,7 +173,13 @@ sub _connection {
 sub _answer {
     my ($self, $request, $connection) = @_;
     my $file = $self->_file($request->{target});
-    my %answer = -e $file ? %{Storable::retrieve($file)} : (status => 404, body => "no such page\n");
+    send_answer($request, $connection, -e $file ? %{Storable::retrieve($file)} : (status => 404, body => "no such page\n"));
+    return;
+}
+
+# Answers a request with what put() takes.
+sub send_answer {
+    my ($request, $connection, %answer) = @_;
     if ($answer{conditional}) {
         my %fields = @{$answer{fields}};
         my ($tag, $match) = ($fields{ETag} // '', CRCSync::Stream::field($request, 'If-None-Match') // '');
