@@ -93,6 +93,9 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
         $alone->full('/stale', body => $new, fields => [@stale, ETag => '"5"'], conditional => 1);
         $alone->body_ok('/stale', $new, "$what: a corrupt delta, and a 304 after it");
+        $alone->requests;
+        $alone->body_ok('/stale', $new, "$what: after that");
+        is(field(($alone->requests)[0], 'If-None-Match'), '"5"', "$what: after that: the entity is still cached");
 
         # The same for a reader with a conditional and a range of his own.
         $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
