@@ -169,6 +169,16 @@ $alone->full('/other', body => $base, fields => [@html]);
 $alone->body_ok('/other', $base, 'a page that cannot be kept');
 is($alone->note('reason'), 'store-error', 'a page that cannot be kept: the reason');
 chmod 0700, $cache;
+
+# A place where files can be written but not put in their directory: mod_cache_disk says that all went well.
+my ($file) = files($alone);
+my ($directory) = $file =~ m{^(\Q$cache\E/[^/]+)};
+remove_tree($directory);
+spew($directory, '');
+$alone->full('/page', body => $new, fields => [@html]);
+$alone->body_ok('/page', $new, 'a page that cannot be put in place');
+is($alone->note('reason'), 'store-error', 'a page that cannot be put in place: the reason');
+unlink $directory;
 $alone->body_ok('/page', $new, 'the place can be written again');
 base_is($alone, '/page', $new, 'the place can be written again');
 remove_tree($cache);
