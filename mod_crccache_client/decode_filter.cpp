@@ -26,11 +26,6 @@ bool begins_with_error(apr_bucket_brigade* brigade) {
     return false;
 }
 
-bool is_refusal(int status) {
-    return status == HTTP_BAD_REQUEST || status == HTTP_REQUEST_ENTITY_TOO_LARGE ||
-           status == HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
-}
-
 apr_status_t decode_filter(ap_filter_t* f, apr_bucket_brigade* brigade) {
     auto* filter = static_cast<DecodeFilter*>(f->ctx);
     return guard(
@@ -93,7 +88,7 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
         return nullptr;
     }
     if (!state_.key) return nullptr;
-    if (state_.sent_if_block && is_refusal(r->status)) {
+    if (state_.sent_if_block && is_refusal_of_if_block(r->status)) {
         state_.ledger.stop(Reason::refused_request);
         recover(Recovery::refetch, Reason::refused_request);
         return nullptr;

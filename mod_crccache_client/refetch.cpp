@@ -14,11 +14,6 @@ namespace crcsync::client {
 
 namespace {
 
-bool is_refusal(int status) {
-    return status == HTTP_BAD_REQUEST || status == HTTP_REQUEST_ENTITY_TOO_LARGE ||
-           status == HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
-}
-
 // mod_proxy has passed no EOS where the upstream ended its body by closing: what is held waits for one.
 void end_body(request_rec* r) {
     apr_bucket_brigade* brigade = apr_brigade_create(r->pool, r->connection->bucket_alloc);
@@ -55,7 +50,7 @@ int recover(int* status, request_rec* r) {
     if (state == nullptr) return DECLINED;
     state->restore_fields();
     if (r->connection->aborted != 0) return DECLINED;
-    if (state->sent_if_block && state->recovery == Recovery::none && is_refusal(*status)) {
+    if (state->sent_if_block && state->recovery == Recovery::none && is_refusal_of_if_block(*status)) {
         state->ledger.stop(Reason::refused_request);
         state->outcome.reason = Reason::refused_request;
         state->recovery = Recovery::refetch;

@@ -25,6 +25,12 @@ enum class Recovery {
     bad_gateway,  // an error, since asking again gave nothing better
 };
 
+// A status by which a server, or a box on the way, says that a request is too large for it, or not understood.
+inline bool is_refusal_of_if_block(int status) {
+    return status == HTTP_BAD_REQUEST || status == HTTP_REQUEST_ENTITY_TOO_LARGE ||
+           status == HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+}
+
 // A field of the request that is changed for the way upstream only.
 class BorrowedField {
 public:
