@@ -30,8 +30,10 @@ void warn_without_root(server_rec* main_server) {
         if (config_of(server).enabled.value && !base_provider_ready(server)) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, server,
-                "CRCSyncClient: no CacheRoot for this server: it keeps no bases. A directive of mod_cache_disk "
-                "in a virtual host drops the CacheRoot of the main server: repeat it there");
+                "CRCSyncClient: no CacheRoot for the server %s:%u: it keeps no bases. A directive of mod_cache_disk "
+                "in a virtual host drops the CacheRoot of the main server: repeat it there",
+                server->server_hostname != nullptr ? server->server_hostname : "*",
+                server->addrs != nullptr ? server->addrs->host_port : server->port);
         }
     }
 }

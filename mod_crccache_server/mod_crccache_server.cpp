@@ -64,6 +64,9 @@ int report(request_rec* r) {
             while (last->next != nullptr) last = last->next;
             if (outcome.result != Result::delta) {
                 outcome.wire_bytes = last->sent_bodyct != 0 ? static_cast<std::uint64_t>(last->bytes_sent) : 0;
+                // What goes without a coding is the instance itself.
+                const bool coded = apr_table_get(last->headers_out, "Content-Encoding") != nullptr;
+                if (outcome.result == Result::full && !coded) outcome.instance_bytes = outcome.wire_bytes;
             } else if (!request->finished && outcome.reason == Reason::none) {
                 outcome.reason = Reason::truncated;
             }

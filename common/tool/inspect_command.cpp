@@ -37,28 +37,32 @@ std::string hex(Bytes bytes) {
     return text;
 }
 
+// Collects the table, so that of a corrupt delta nothing is printed.
 class Printer {
 public:
     explicit Printer(bool json) : json_(json) {
-        if (json_) std::printf("[");
+        if (json_) text_ = "[";
     }
     void line(std::size_t offset, char id, std::size_t size, const char* what, const std::string& value) {
+        char start[96];
         if (!json_) {
-            std::printf("%8zu  %c  %8zu bytes  %s %s\n", offset, id, size, what, value.c_str());
+            std::snprintf(start, sizeof start, "%8zu  %c  %8zu bytes  ", offset, id, size);
+            text_.append(start).append(what).append(" ").append(value).append("\n");
             return;
         }
-        std::printf("%s\n  {\"offset\": %zu, \"section\": \"%c\", \"bytes\": %zu, \"%s\": %s%s%s}", first_ ? "" : ",",
-                    offset, id, size, what, id == section::strong_hash ? "\"" : "", value.c_str(),
-                    id == section::strong_hash ? "\"" : "");
+        std::snprintf(start, sizeof start, "%s\n  {\"offset\": %zu, \"section\": \"%c\", \"bytes\": %zu, ",
+                      first_ ? "" : ",", offset, id, size);
+        const char* quote = id == section::strong_hash ? "\"" : "";
+        text_.append(start).append("\"").append(what).append("\": ").append(quote).append(value).append(quote).append(
+            "}");
         first_ = false;
     }
-    void end() {
-        if (json_) std::printf("\n]\n");
-    }
+    void print() const { std::printf("%s%s", text_.c_str(), json_ ? "\n]\n" : ""); }
 
 private:
     bool json_;
     bool first_ = true;
+    std::string text_;
 };
 
 // One section from the front of `in`, printed. Returns true for the strong hash.
@@ -111,7 +115,7 @@ int inspect_command(const Arguments& arguments) {
         if (inspect_section(in, offset, printer) && ++hashes > 1) corrupt(offset, "a second strong hash");
     }
     if (hashes == 0) corrupt(delta.size(), "no strong hash");
-    printer.end();
+    printer.print();
     finish_stdout();
     return exit_done;
 }

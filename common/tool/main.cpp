@@ -23,7 +23,7 @@ constexpr const char* help_text =
     "        the sections of DELTA, one a line\n"
     "  crcsync simulate [--protocol 1] [--blocks auto|N] [--max-header BYTES] [--json] VERSION...\n"
     "        a client that fetches each version in turn: what request, delta and gzip -6 cost\n"
-    "  crcsync help\n"
+    "  crcsync help | --version\n"
     "\n"
     "A file named - is standard input or output.\n"
     "Exit status: 0 done; 1 the input is corrupt or the strong hash differs (nothing is\n"
@@ -39,12 +39,20 @@ constexpr Command commands[] = {
     {"inspect", inspect_command},     {"simulate", simulate_command},
 };
 
+int print(const char* text) {
+    return std::fputs(text, stdout) < 0 || std::fflush(stdout) != 0 ? exit_io : exit_done;
+}
+
+bool asks_for_help(const char* word) {
+    return std::strcmp(word, "--help") == 0 || std::strcmp(word, "-h") == 0;
+}
+
 int run(int argc, char** argv) {
     if (argc < 2) throw ToolError(exit_usage, "no command; see crcsync help");
     const char* wanted = argv[1];
-    if (std::strcmp(wanted, "help") == 0 || std::strcmp(wanted, "--help") == 0 || std::strcmp(wanted, "-h") == 0) {
-        return std::fputs(help_text, stdout) < 0 || std::fflush(stdout) != 0 ? exit_io : exit_done;
-    }
+    if (std::strcmp(wanted, "help") == 0 || asks_for_help(wanted)) return print(help_text);
+    if (std::strcmp(wanted, "--version") == 0) return print("crcsync " CRCSYNC_VERSION "\n");
+    if (argc == 3 && asks_for_help(argv[2])) return print(help_text);
     for (const Command& command : commands) {
         if (std::strcmp(wanted, command.name) == 0) return command.run(Arguments(argv + 2, argv + argc));
     }

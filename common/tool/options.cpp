@@ -69,7 +69,8 @@ std::uint64_t Options::number(std::string_view name, std::uint64_t low, std::uin
 }
 
 void Options::check_protocol() const {
-    number("--protocol", 1, 1, 1);
+    const auto version = value("--protocol");
+    if (version && *version != "1") usage("--protocol takes 1, the only version there is");
 }
 
 IfBlock Options::if_block() const {

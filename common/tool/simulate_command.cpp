@@ -120,19 +120,15 @@ int simulate_command(const Arguments& arguments) {
     }
     plan.max_field = options.number("--max-header", 64, 65536, plan.max_field);
 
-    if (json) {
-        std::printf("{\n  \"steps\": [");
-    } else {
-        std::printf(" instance blocks  request  response      gzip   cost        version\n");
-    }
+    // All is computed before anything is printed: a file that cannot be read leaves no half of a table.
     DeltaHistory history;
     std::optional<std::string> base;
+    std::vector<Step> steps;
     Step total;
     for (const std::string& path : paths) {
         std::string page = read_file(path);
-        Step step = fetch(page, base ? &*base : nullptr, plan, history);
+        Step& step = steps.emplace_back(fetch(page, base ? &*base : nullptr, plan, history));
         step.path = path;
-        print_step(step, json, !base);
         // The first fetch is plain in any case: the totals are about the others.
         if (base) {
             total.instance += step.instance;
@@ -142,6 +138,10 @@ int simulate_command(const Arguments& arguments) {
         }
         base = std::move(page);
     }
+
+    std::printf("%s",
+                json ? "{\n  \"steps\": [" : " instance blocks  request  response      gzip   cost        version\n");
+    for (const Step& step : steps) print_step(step, json, &step == &steps.front());
     const double cost = percent(total.request + total.response, total.gzip);
     if (json) {
         std::printf(

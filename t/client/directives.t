@@ -84,7 +84,7 @@ Listen 127.0.0.1:@OTHER@
     CRCSyncClient On
 </VirtualHost>
 END
-expect_log(qr/no CacheRoot for this server: it keeps no bases/);
+expect_log(qr/no CacheRoot for the server \S+:\d+: it keeps no bases/);
 
 # Merging: server, virtual host, section; what a section does not say is the outer one's.
 my $alone = CRCSync::ClientAlone->start(
@@ -132,7 +132,8 @@ for my $target ('/v/page', '/large/page') {
 # A graceful restart brings other settings, and keeps the bases.
 $alone->client->change_conf(sub { s/^CRCSyncClientBlocks 16$/CRCSyncClientBlocks 20/m });
 $alone->client->graceful;
-is_body(http_get($alone->port, '/page')->{body}, $page, 'after a graceful restart');
-is(field(($alone->requests)[0], 'If-Block'), if_block($page, 20), 'the new number of blocks, the old base');
+# The full answer above makes the client leave If-Block out once.
+is_body(http_get($alone->port, '/page')->{body}, $page, "after a graceful restart, fetch $_") for 1, 2;
+is(field(($alone->requests)[1], 'If-Block'), if_block($page, 20), 'the new number of blocks, the old base');
 
 done_testing;

@@ -109,6 +109,8 @@ my $full = -e '/dev/full';
 ok($full, '/dev/full is there to stand for a full disk');
 for my $try (
     [0, 'help'],
+    [0, '--version'],
+    [0, 'delta', '--help'],
     [2],
     [2, 'nonsense'],
     [2, 'signature'],
@@ -119,6 +121,7 @@ for my $try (
     [2, 'signature', '--blocks'],
     [2, 'signature', '--protocol', 2, $base],
     [2, 'signature', '--nonsense', $base],
+    [3, 'simulate', '--json', $base, "$dir/missing"],
     [2, 'delta', $base],
     [2, 'patch', '--if-block', $field, $base],
     [2, 'patch', '--if-block', $field, '-', '-'],
@@ -141,6 +144,7 @@ for my $try (
     is($got, $expected, "exit status of: @arguments[0 .. ($#arguments < 1 ? $#arguments : 1)] ...");
     if ($expected != 0) {
         like($stderr, qr/\Acrcsync: .+\n\z/, 'one line says why');
+        is($stdout, '', 'nothing on standard output');
         ok(!-e $out, 'no output file');
     }
     is_deeply([glob "$dir/out.*"], [], 'no temporary file');

@@ -96,7 +96,7 @@ sub httpd {
         my %define = (%{$options{define} // {}}, %port, ROOT => $root, SITE => $site);
         $options{before}->(\%port) if $options{before};
         my @command = (
-            $self->{apache}, '-d', $root, '-f', "$source/examples/httpd.conf", '-DFOREGROUND',
+            $self->{apache}, '-d', $root, '-f', "$source/examples/httpd.conf", '-DFOREGROUND', '-DEXAMPLE',
             (map { "-D$_" } @{$options{flags} // []}),
             (map { ('-C', qq(Define $_ "$define{$_}")) } sort keys %define),
         );
