@@ -64,9 +64,10 @@ void DeltaHistory::delta(std::uint64_t request, std::uint64_t wire, std::uint64_
     refused();
 }
 
+// The first time may have been an accident; from the second on the pauses double.
 void DeltaHistory::refused() {
+    pause = std::min(last_pause, longest_pause);
     last_pause = static_cast<std::uint8_t>(std::clamp(2 * last_pause, 1, int{longest_pause}));
-    pause = last_pause;
 }
 
 }  // namespace crcsync

@@ -28,7 +28,7 @@ struct DeltaHistory {
     std::uint16_t plain_permille = 0;  // cost of a plain response in 1/1000 of the instance's size; 0: unknown
     std::uint8_t halvings = 0;         // the number of blocks is divided by 2 to this power
     std::uint8_t pause = 0;            // fetches still to go without If-Block
-    std::uint8_t last_pause = 0;       // the length of the pause before, for doubling
+    std::uint8_t last_pause = 0;       // the length of the next pause, if there has to be one
     std::uint8_t reserved[3] = {};
 
     // The number of blocks for the next fetch, from plan_blocks(); 0: send no If-Block this time. Counts a pause down,
