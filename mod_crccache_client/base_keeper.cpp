@@ -19,10 +19,6 @@ bool may_log_now() {
     return (now - before > APR_USEC_PER_SEC || now < before) && last.compare_exchange_strong(before, now);
 }
 
-bool is_event_stream(const request_rec* r) {
-    return r->content_type != nullptr && ap_cstr_casecmpn(r->content_type, "text/event-stream", 17) == 0;
-}
-
 std::optional<std::uint64_t> content_length(const request_rec* r) {
     const std::string text = response_field(r, "Content-Length");
     apr_off_t length = 0;
@@ -44,7 +40,7 @@ Reason base_refusal(const RequestState& state) {
         if (!response_field(r, name).empty()) return Reason::private_response;
     }
     // It ends when somebody hangs up, if ever.
-    if (is_event_stream(r)) return Reason::event_stream;
+    if (r->content_type != nullptr && fields::is_stream_type(r->content_type)) return Reason::event_stream;
     return Reason::none;
 }
 

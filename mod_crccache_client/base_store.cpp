@@ -100,6 +100,7 @@ Reason write_entity(request_rec* r, const std::string& key, const char* field, c
     if (provider == nullptr || !base_provider_ready(r->server)) return Reason::store_error;
     const WriteTurn turn(key);
     if (!turn.taken()) return Reason::none;
+    if (!base_provider_has_room(r->server, size)) return Reason::store_error;
     {
         Shadow shadow(r);
         apr_table_setn(shadow.request()->headers_out, field, value.c_str());
@@ -109,6 +110,7 @@ Reason write_entity(request_rec* r, const std::string& key, const char* field, c
         cache_info info = info_of_now(r);
         if (provider->store_headers(shadow.handle(), shadow.request(), &info) != APR_SUCCESS ||
             !store_body(*provider, shadow, size, std::forward<Append>(append)) ||
+            !base_provider_has_room(r->server, 0) ||
             provider->commit_entity(shadow.handle(), shadow.request()) != APR_SUCCESS) {
             return Reason::store_error;
         }

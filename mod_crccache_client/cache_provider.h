@@ -4,6 +4,8 @@
 // the one that stores (disk); entities that are bases too are what the forwarding leaves room for.
 #pragma once
 
+#include <cstdint>
+
 #include "apache.h"
 #include "cache_api.h"
 
@@ -20,5 +22,10 @@ const cache_provider* base_provider();
 
 // Whether it has a place to store in for this server.
 bool base_provider_ready(const server_rec* server);
+
+// Whether `bytes` more may be stored for this server without filling the disk. mod_cache_disk (2.4.71 and before)
+// destroys a pool twice when it cannot write an entity's header, which ends the child: so the disk is never brought to
+// that. Asked before an entity is begun, and, with 0 bytes, before it is committed.
+bool base_provider_has_room(const server_rec* server, std::uint64_t bytes);
 
 }  // namespace crcsync::client

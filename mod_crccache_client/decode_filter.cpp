@@ -88,8 +88,11 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
         return nullptr;
     }
     if (!state_.key) return nullptr;
-    if (state_.sent_if_block && is_refusal_of_if_block(r->status)) {
+    // It was If-Block that was refused, if the request without it is not.
+    if (state_.is_refetch && state_.outcome.reason == Reason::refused_request && !is_refusal_of_if_block(r->status)) {
         state_.ledger.stop(Reason::refused_request);
+    }
+    if (state_.sent_if_block && is_refusal_of_if_block(r->status)) {
         recover(Recovery::refetch, Reason::refused_request);
         return nullptr;
     }
@@ -102,7 +105,8 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
     if (r->status != HTTP_OK) state_.explain(Reason::status);
     if (state_.sent_if_block && r->status == HTTP_OK && whole) {
         if (!capable) state_.explain(Reason::peer_without_crcsync);
-        if (coding.inner.empty()) {
+        const bool stream = r->content_type != nullptr && fields::is_stream_type(r->content_type);
+        if (coding.inner.empty() && !stream) {
             const auto mark = has_tag_suffix(r) ? DeltaResponse::Mark::tag : DeltaResponse::Mark::none;
             return std::make_unique<DeltaResponse>(state_, coding, mark);
         }

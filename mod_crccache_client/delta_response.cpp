@@ -1,5 +1,8 @@
 #include "delta_response.h"
 
+#include <apr_portable.h>
+#include <poll.h>
+
 #include <string_view>
 #include <utility>
 
@@ -145,7 +148,10 @@ void DeltaResponse::learn() {
 
 // The body cannot be decoded.
 apr_status_t DeltaResponse::refuse(ap_filter_t* f, apr_bucket_brigade* rest, Status status) {
-    const bool no_delta = status == Status::corrupt_delta || status == Status::too_large;
+    // Without any mark a plain body that begins like a delta is likelier than a delta that has lost both its fields and
+    // its end.
+    const bool no_delta = status == Status::corrupt_delta || status == Status::too_large ||
+                          (status == Status::truncated && mark_ == Mark::none);
     if (mark_ != Mark::coding && (no_delta || body_->too_large())) return pass_as_it_is(f, rest);
 
     apr_brigade_cleanup(rest);
@@ -179,14 +185,17 @@ apr_status_t DeltaResponse::pass_as_it_is(ap_filter_t* f, apr_bucket_brigade* re
 }
 
 // Nothing is written to the reader while the instance is held, so that a broken connection would show only at the end.
-// A large instance is worth a look whether he has hung up. One who only closes his sending side counts as gone then.
+// A large instance is worth a look whether he has reset it. One who closes his side may have closed only that: he still
+// gets the page.
 bool DeltaResponse::reader_is_gone() const {
     conn_rec* c = state_.r->connection;
     if (c->aborted != 0) return true;
     if (c->master != nullptr || instance_.size() <= state_.config.hold_memory.value) return false;
     apr_socket_t* socket = ap_get_conn_socket(c);
-    int at_end = 0;
-    return socket != nullptr && apr_socket_atreadeof(socket, &at_end) == APR_SUCCESS && at_end != 0;
+    apr_os_sock_t descriptor = -1;
+    if (socket == nullptr || apr_os_sock_get(&descriptor, socket) != APR_SUCCESS) return false;
+    pollfd look = {descriptor, 0, 0};
+    return poll(&look, 1, 0) == 1 && (look.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace crcsync::client

@@ -111,8 +111,9 @@ apr_status_t FullResponse::pass_undone(ap_filter_t* f, apr_bucket_brigade* briga
             APR_BUCKET_REMOVE(b);
             if (AP_BUCKET_IS_ERROR(b)) fail(Reason::upstream_error);
             const bool ended = APR_BUCKET_IS_EOS(b);
-            if (ended && undo_->at_end()) finish();
-            if (ended && !undo_->at_end()) {
+            const bool whole = undo_->at_end() || wire_bytes_ == 0;  // an empty body has no coding to end
+            if (ended && whole) finish();
+            if (ended && !whole) {
                 // The reader has a part already: the connection must show that the rest is missing.
                 fail(Reason::truncated);
                 apr_bucket* error =

@@ -51,7 +51,6 @@ int recover(int* status, request_rec* r) {
     state->restore_fields();
     if (r->connection->aborted != 0) return DECLINED;
     if (state->sent_if_block && state->recovery == Recovery::none && is_refusal_of_if_block(*status)) {
-        state->ledger.stop(Reason::refused_request);
         state->outcome.reason = Reason::refused_request;
         state->recovery = Recovery::refetch;
     }

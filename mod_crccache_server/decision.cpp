@@ -67,7 +67,7 @@ Reason refusal(const Policy& policy, const ResponseFacts& facts) {
     if (facts.partial) return Reason::range;
     if (fields::list_has(facts.cache_control, "no-transform")) return Reason::no_transform;
     if (facts.digest) return Reason::digest;
-    if (bare_type(facts.content_type) == "text/event-stream") return Reason::event_stream;
+    if (fields::is_stream_type(facts.content_type)) return Reason::event_stream;
     if (!type_matches(policy.types, facts.content_type) || type_matches(policy.types_excluded, facts.content_type)) {
         return Reason::type;
     }

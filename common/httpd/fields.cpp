@@ -112,6 +112,14 @@ std::size_t inner_end(std::string_view tag) {
 
 }  // namespace
 
+bool is_stream_type(std::string_view content_type) {
+    constexpr std::array streams = {"text/event-stream",       "multipart/x-mixed-replace", "application/x-ndjson",
+                                    "application/ndjson",      "application/jsonl",         "application/json-seq",
+                                    "application/stream+json", "application/grpc",          "application/grpc+proto"};
+    const auto bare = trim(content_type.substr(0, content_type.find(';')));
+    return std::any_of(streams.begin(), streams.end(), [&](const char* type) { return equal_fold(bare, type); });
+}
+
 std::vector<std::string_view> split_list(std::string_view list) {
     return split(list, ',', Escapes::backslash);
 }

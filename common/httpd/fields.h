@@ -22,6 +22,12 @@ std::string list_with(std::string_view list, std::string_view token);
 // `list` without `token`; empty if nothing else was in it. All other members keep order and spelling.
 std::string list_without(std::string_view list, std::string_view token);
 
+// --- content types
+
+// Whether bodies of this type are read while they come, and may have no end: event streams, lines of JSON, multipart
+// that replaces itself, gRPC. Such a body is of no use until it is complete, if it is held back for verification.
+bool is_stream_type(std::string_view content_type);
+
 // --- codings (RFC 9110, section 12.5.3)
 
 // Whether Accept-Encoding refuses `coding` with q=0, by name or, where the name does not stand in it, by `*;q=0`.

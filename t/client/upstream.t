@@ -6,6 +6,7 @@ use CRCSync::ClientAlone;
 use CRCSync::Delta qw(block literal deflated strong make_delta);
 use CRCSync::Pair;
 use CRCSync::Test;
+use Socket qw(SOL_SOCKET SO_LINGER);
 
 my $n = CRCSync::ClientAlone::BLOCKS;
 my $base = text(50_000, 1);
@@ -131,7 +132,7 @@ for my $how (sort keys %early) {
     is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($base, $n), "stops early $how: the old base");
 }
 
-# --- the reader leaves while a large delta is held: the upstream is let go
+# --- the reader resets his connection while a large delta is held: the upstream is let go
 my $left = CRCSync::Work::new_dir('left');
 my $endless = CRCSync::Origin->start(
     sub {
@@ -160,9 +161,10 @@ is_body(http_get($client->port, '/')->{body}, $base, 'a base');
 my $reader = CRCSync::Http->new($client->port);
 $reader->send_request(GET => '/');
 CRCSync::Work::wait_for('some of the delta', sub { -e "$left/sent" });
+setsockopt $reader->socket, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0 or die;
 $reader->close;
 CRCSync::Work::wait_for('the upstream to be let go', sub { -e "$left/gone" });
-pass('the upstream is let go when the reader leaves');
+pass('the upstream is let go when the reader resets');
 $endless->requests;
 http_request($client->port, HEAD => '/');
 is(scalar(my @all = $endless->requests), 1, 'and nothing is asked for again');

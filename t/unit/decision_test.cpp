@@ -50,7 +50,11 @@ START_TEST(each_refusal_has_its_reason) {
     expect(with([](auto& f) { f.digest = true; }), Reason::digest);
     expect(with([](auto& f) { f.cache_control = "public, No-Transform"; }), Reason::no_transform);
     expect(with([](auto& f) { f.cache_control = "private, x=\"no-transform\""; }), Reason::none);
-    expect(with([](auto& f) { f.content_type = "Text/Event-Stream ;x=y"; }), Reason::event_stream);
+    for (const char* type :
+         {"Text/Event-Stream ;x=y", "multipart/x-mixed-replace; boundary=b", "application/x-ndjson"}) {
+        expect(with([=](auto& f) { f.content_type = type; }), Reason::event_stream);
+    }
+    expect(with([](auto& f) { f.content_type = "text/event-streams"; }), Reason::none);
     expect(with([](auto& f) { f.size = 99; }), Reason::too_small);
     expect(with([](auto& f) { f.size = 100; }), Reason::none);
     expect(with([](auto& f) { f.size = std::nullopt; }), Reason::none);
