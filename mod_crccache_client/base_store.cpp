@@ -178,6 +178,24 @@ Seen look_at(const cache_provider& provider, request_rec* r, const std::string& 
     return Seen::other;
 }
 
+// mod_cache_disk finds no entity between the two renames that put a new one in place. On a busy page that is often: so
+// where somebody writes, we look again. The wait is short beside a round trip on a slow link.
+Seen look_when_written(const cache_provider& provider, request_rec* r, const std::string& entity,
+                       const std::string& variant, BaseStore::Found& found) {
+    constexpr int attempts = 5;
+    constexpr apr_interval_time_t pause = 4000;  // microseconds
+    bool writing = WriteTurn::is_running(entity);
+    Seen seen = look_at(provider, r, entity, variant, found);
+    for (int attempt = 0; attempt < attempts && seen == Seen::other && !found.base && !found.damaged; ++attempt) {
+        const bool still_writing = WriteTurn::is_running(entity);
+        if (!writing && !still_writing) break;
+        if (still_writing) apr_sleep(pause);
+        writing = still_writing;
+        seen = look_at(provider, r, entity, variant, found);
+    }
+    return seen;
+}
+
 }  // namespace
 
 BaseStore::Found BaseStore::find(const BaseKey& key) const {
@@ -185,9 +203,9 @@ BaseStore::Found BaseStore::find(const BaseKey& key) const {
     const cache_provider* provider = base_provider();
     if (provider == nullptr) return found;
     try {
-        if (look_at(*provider, r_, key.url(), "", found) == Seen::names) {
+        if (look_when_written(*provider, r_, key.url(), "", found) == Seen::names) {
             const std::string variant = key.variant(found.names);
-            look_at(*provider, r_, key.place(variant), variant, found);
+            look_when_written(*provider, r_, key.place(variant), variant, found);
         }
     } catch (const std::bad_alloc&) {
         found.damaged = true;  // a length without sense (ScratchPool)

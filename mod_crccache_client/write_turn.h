@@ -23,6 +23,9 @@ public:
 
     bool taken() const { return taken_; }
 
+    // Whether somebody is writing the entity now.
+    static bool is_running(const std::string& key);
+
 private:
     std::atomic<std::uint32_t>* place_;  // when its writer began, in seconds; 0: free
     bool taken_ = false;
