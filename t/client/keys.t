@@ -4,7 +4,7 @@ use strict;
 use warnings;
 
 use CRCSync::ClientAlone;
-use CRCSync::Delta qw(if_block make_delta);
+use CRCSync::Delta qw(if_block make_delta literal strong);
 use CRCSync::Test;
 use File::Find ();
 
@@ -21,14 +21,15 @@ sub base_of {
     return 'unknown';
 }
 
-# What an origin with the server module says: a delta to who has the page, else the page. Deltas that never pay would not
-# be asked for again.
+sub same { return (make_delta($_[0], $n, map { [$_] } 0 .. $n - 1))[0] }
+
+# What an origin with the server module says: a delta to If-Block. Where it brought none, it would not be sent next time.
 sub answer {
     my ($request, $page, @fields) = @_;
     @fields = (@html, @fields);
-    my $known = (CRCSync::Stream::field($request, 'If-Block') // '') eq if_block($page, $n);
-    return CRCSync::Origin::response(body => $page, fields => \@fields) unless $known;
-    my ($delta) = make_delta($page, $n, map { [$_] } 0 .. $n - 1);
+    my $sent = CRCSync::Stream::field($request, 'If-Block');
+    return CRCSync::Origin::response(body => $page, fields => \@fields) unless defined $sent;
+    my $delta = $sent eq if_block($page, $n) ? same($page) : literal($page) . strong($page);
     return CRCSync::Origin::response(body => $delta, fields => [@fields, 'Content-Encoding' => 'crcsync']);
 }
 
@@ -44,6 +45,7 @@ RewriteRule ^/name/(.*)$ http://localhost:@TO@/$1 [P]
 END
 );
 $alone->base_ok('/page', $page{1});
+$alone->delta('/page', same($page{1}));
 my @asks = (
     ['/page?a=1', 'none', '/page?a=1'],
     ['/page?a=2', 'none', '/page?a=2'],

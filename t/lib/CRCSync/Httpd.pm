@@ -190,6 +190,9 @@ sub stop {
     my ($self) = @_;
     my $pid = delete $self->{pid} // return;
     delete $running{$self};
+    # On SIGTERM mpm_event closes the sockets of its workers, also those that the workers are just done with, and then it
+    # may crash. So they are left to finish.
+    sleep 0.1;
     my $status = CRCSync::Work::end_process($pid);
     die "httpd '$self->{name}' ended with status $status\n" if $status;
     return;
