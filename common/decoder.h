@@ -24,6 +24,7 @@ struct DecoderStats {
     std::uint64_t literal_delta_bytes = 0;  // what those literals took in the delta
     std::uint64_t delta_bytes = 0;          // taken in
     std::uint64_t blocks = 0;               // copied from the base
+    std::uint64_t sections = 0;             // read to their ends
 };
 
 class Decoder {

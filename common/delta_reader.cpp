@@ -18,7 +18,11 @@ DeltaReader::DeltaReader(const BlockLayout& layout, Base& base, const DecoderLim
 
 Status DeltaReader::push(Bytes piece) {
     stats_.delta_bytes += piece.size();
-    while (status_ == Status::ok && !piece.empty()) status_ = take(piece);
+    while (status_ == Status::ok && !piece.empty()) {
+        const bool inside = part_ != Part::identifier;
+        status_ = take(piece);
+        if (inside && part_ == Part::identifier) ++stats_.sections;
+    }
     return status_;
 }
 

@@ -148,10 +148,9 @@ void DeltaResponse::learn() {
 
 // The body cannot be decoded.
 apr_status_t DeltaResponse::refuse(ap_filter_t* f, apr_bucket_brigade* rest, Status status) {
-    // Without any mark a plain body that begins like a delta is likelier than a delta that has lost both its fields and
-    // its end.
+    // Without any mark a body that ends within its first section is a plain one that just begins like a delta: "Saved".
     const bool no_delta = status == Status::corrupt_delta || status == Status::too_large ||
-                          (status == Status::truncated && mark_ == Mark::none);
+                          (status == Status::truncated && mark_ == Mark::none && decoder_->stats().sections == 0);
     if (mark_ != Mark::coding && (no_delta || body_->too_large())) return pass_as_it_is(f, rest);
 
     apr_brigade_cleanup(rest);

@@ -93,6 +93,9 @@ START_TEST(cut_anywhere_it_is_not_whole) {
     const std::string made = block(3) + literal("abc") + compressed("defghijk") + hash_section(instance);
     for (std::size_t size = 0; size < made.size(); ++size) expect(made.substr(0, size), Status::truncated);
     expect(made, Status::ok);
+    ck_assert_uint_eq(decode(if_block(), base, made).stats.sections, 4);
+    ck_assert_uint_eq(decode(if_block(), base, made.substr(0, 1)).stats.sections, 0);
+    ck_assert_uint_eq(decode(if_block(), base, made.substr(0, made.size() - 1)).stats.sections, 3);
 }
 END_TEST
 
