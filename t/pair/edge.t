@@ -35,7 +35,7 @@ my $client = CRCSync::Httpd->start(
     vars    => {TO => $relay->port},
     conf    => CRCSync::Pair::client_conf() . "CRCSyncClientMinBase 64\n",
 );
-my $pair = bless {to => $origin->port, port => $client->port, relay => $relay}, 'CRCSync::Pair';
+my $pair = CRCSync::Pair->of(to => $origin->port, client => $client, relay => $relay);
 my $root = $origin->dir . '/htdocs';
 
 my $page = text(100_000);

@@ -29,7 +29,7 @@ my $near = CRCSync::Httpd->start(
     vars    => {TO => $near_line->port},
     conf    => CRCSync::Pair::client_conf(),
 );
-my $pair = bless {to => $origin->port, port => $near->port, relay => $near_line}, 'CRCSync::Pair';
+my $pair = CRCSync::Pair->of(to => $origin->port, client => $near, relay => $near_line);
 my $page = text(60_000);
 for my $turn (1 .. 5) {
     substr $page, 2_000 * $turn, 6, "turn $turn";
@@ -54,7 +54,7 @@ my $outer = CRCSync::Httpd->start(
     vars    => {TO => $outer_line->port},
     conf    => CRCSync::Pair::client_conf(),
 );
-my $two = bless {to => $origin->port, port => $outer->port, relay => $outer_line}, 'CRCSync::Pair';
+my $two = CRCSync::Pair->of(to => $origin->port, client => $outer, relay => $outer_line);
 for my $turn (1 .. 4) {
     substr $page, 3_000 * $turn, 6, "pass $turn";
     $origin->put('/page', body => $page, fields => [@type]);

@@ -50,6 +50,7 @@ for my $mpm (qw(event worker prefork)) {
     spew($stop, '');
     my @wrong = map { waitpid($_, 0); $? >> 8 } @readers;
     is("@wrong", '0 0 0', "$mpm: graceful restarts cost no reader a page");
+    $pair->relay->exchanges;
     my ($response, @exchanges) = $pair->get('/page');
     ok($right->($response), "$mpm, after graceful restarts");
     is(field($exchanges[-1]{response}, 'Content-Encoding'), 'crcsync', "$mpm: the base has survived them");

@@ -183,6 +183,12 @@ sub log {
     return map { {map { /^([^=]+)=(.*)$/ ? ($1, $2) : () } split ' '} } @lines;
 }
 
+# How many lines the access log has now.
+sub log_count {
+    my ($self) = @_;
+    return -e "$self->{dir}/access.log" ? CRCSync::Work::slurp("$self->{dir}/access.log") =~ tr/\n// : 0;
+}
+
 # The last line of the access log once it has `count` lines.
 sub last_log { return ($_[0]->log($_[1]))[-1] }
 

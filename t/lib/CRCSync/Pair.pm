@@ -49,6 +49,12 @@ sub start {
     return $self;
 }
 
+# A pair of parts that a test has started itself: to (the origin's port), client, relay, server.
+sub of {
+    my ($class, %parts) = @_;
+    return bless {%parts, port => $parts{client}->port}, $class;
+}
+
 sub shared {
     my ($class, %relay) = @_;
     my $relay = CRCSync::Relay->start(
@@ -57,7 +63,9 @@ sub shared {
         %relay
     );
     my ($to, $port) = map { CRCSync::Test::apache_test($_) } qw(port client_port);
-    return bless {relay => $relay, port => $port, to => $to}, $class;
+    # Enough of a CRCSync::Httpd to read the client proxy's access log.
+    my $client = bless {dir => CRCSync::Test::apache_test('t_logs'), name => 'Apache::Test'}, 'CRCSync::Httpd';
+    return bless {relay => $relay, client => $client, port => $port, to => $to}, $class;
 }
 
 sub server_conf { return qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\nCRCSyncServer On\n} }
@@ -106,7 +114,12 @@ sub get {
 
 sub request {
     my ($self, $method, $target, %options) = @_;
+    my $before = $self->{client} ? $self->{client}->log_count : 0;
     my $response = CRCSync::Http::http_request($self->{port}, $method, $target, %options);
+    # The reader may have all bytes before the base is stored. When the request is logged, it is.
+    if ($response && $self->{client}) {
+        CRCSync::Work::wait_for('the log line', sub { $self->{client}->log_count > $before });
+    }
     return ($response, $self->{relay}->exchanges);
 }
 
