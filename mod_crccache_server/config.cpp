@@ -1,12 +1,12 @@
 #include "config.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <new>
 #include <type_traits>
 
 #include "log_module.h"
+#include "number.h"
 
 namespace crcsync::server {
 
@@ -25,27 +25,6 @@ template <class T>
 T* make_plain(apr_pool_t* pool) {
     static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 8);
     return new (apr_palloc(pool, sizeof(T))) T{};
-}
-
-// Digits, then nothing or, where `units` says so, K, M or G.
-std::optional<std::uint64_t> parse_number(std::string_view text, bool units) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || text.empty() || text.front() == '-') return std::nullopt;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    if (!unit.empty() && !units) return std::nullopt;
-    std::uint64_t factor = 1;
-    if (unit == "K" || unit == "k") {
-        factor = kibi;
-    } else if (unit == "M" || unit == "m") {
-        factor = mebi;
-    } else if (unit == "G" || unit == "g") {
-        factor = gibi;
-    } else if (!unit.empty()) {
-        return std::nullopt;
-    }
-    if (number > UINT64_MAX / factor) return std::nullopt;
-    return number * factor;
 }
 
 // A directive that sets one number: which, and between what bounds.

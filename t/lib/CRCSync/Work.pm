@@ -52,7 +52,7 @@ sub free_port {
     for (1 .. 200) {
         my $port = 10_000 + int rand 20_000;
         my @bound = grep { defined } map {
-            IO::Socket::INET->new(LocalAddr => '0.0.0.0', LocalPort => $_, Listen => 1)
+            IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $_, Listen => 1)
         } $port .. $port + $how_many - 1;
         return $port if @bound == $how_many;
     }
