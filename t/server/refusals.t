@@ -64,7 +64,7 @@ my %wanted = (
         'TEXT/CSS;charset=utf-8'   => 0,
         'text/csv'                 => 0,
         'image/svg+xml'            => 0,
-        'application/json-seq'     => 0,
+        'application/json-patch'   => 0,
         'application/octet-stream' => 0,
         'texts/html'               => 0,
     },
