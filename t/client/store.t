@@ -124,7 +124,7 @@ my %damage = (
     'empty'              => sub { '' },
     'short'              => sub { substr $_[0], 0, length($_[0]) - 1 },
     'long'               => sub { "$_[0]x" },
-    'changed at its end' => sub { substr($_[0], 0, length($_[0]) - 4) . 'xxxx' },
+    'changed at its end' => sub { substr($_[0], 0, length($_[0]) - 4) . 'yyyy' },
     'changed'            => sub { my $text = $_[0]; substr($text, length($text) / 2, 1) ^= "\x10"; $text },
     'noise'              => sub { random_bytes(length $_[0], 9) },
     'zeros'              => sub { "\0" x length $_[0] },
