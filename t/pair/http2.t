@@ -13,6 +13,8 @@ system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -a
 my $origin = CRCSync::Origin->start;
 my $pair = CRCSync::Pair->start(
     to             => $origin->port,
+    # mod_http2 does not work in prefork.
+    mpm            => ($ENV{CRCSYNC_MPM} // '') eq 'prefork' ? 'event' : undef,
     client_modules => [qw(ssl socache_shmcb http2)],
     client_ports   => ['TLS'],
     client         => <<"END",
