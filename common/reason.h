@@ -32,7 +32,7 @@ enum class Reason : unsigned char {
     peer_without_crcsync,  // the answer to an If-Block had no Capability
     not_paying,            // deltas of this URL cost more than they save
     digest,                // the response carries a digest of its exact bytes
-    event_stream,          // text/event-stream
+    event_stream,          // a type that is read while it comes, text/event-stream above all
     foreign_if_block,      // the reader sent an If-Block of its own
     hash_mismatch,         // the strong hash of the rebuilt instance differs
     corrupt_delta,         // the delta breaks the format

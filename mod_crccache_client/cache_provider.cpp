@@ -16,8 +16,7 @@ constexpr std::uint64_t reserved_files = 64;
 
 // CacheRoot of this server; null if it has none, or the provider is not mod_cache_disk. mod_cache_disk does not merge:
 // one of its directives in a virtual host drops an inherited CacheRoot, and all that it says later is DECLINED, as for
-// an entity that is too large. The first members of its configuration are cache_root and its length, and have been in
-// all of 2.4.
+// an entity that is too large. The first member of its configuration is cache_root, and has been in all of 2.4.
 const char* cache_root(const server_rec* server) {
     const module* disk = ap_find_linked_module("mod_cache_disk.c");
     const void* config = disk != nullptr ? ap_get_module_config(server->module_config, disk) : nullptr;

@@ -59,7 +59,9 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
 }
 
 int post_read_request(request_rec* r) {
-    if (enabled_anywhere() && r->main == nullptr) remember_reader(r);
+    if (!enabled_anywhere() || r->main != nullptr) return DECLINED;
+    guard(
+        r, "the first hook", [&] { remember_reader(r); }, [] {});
     return DECLINED;
 }
 
