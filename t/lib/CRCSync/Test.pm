@@ -2,6 +2,9 @@
 #
 # It exports Test::More, the raw client (http_get, http_request, field, fields_of), expect_log and allow_log, slurp and
 # spew, random_bytes and text. done_testing is its own: it ends what the test has started, then reads the error logs.
+#
+# soak(fast => N, full => M) is how large a test is: N, or M where build/soak.sh has set CRCSYNC_SOAK=1. build/soak.sh finds
+# the tests that call it by itself. figure('what, unit' => value) reports a number that stands in its table.
 package CRCSync::Test;
 
 use strict;
@@ -22,7 +25,7 @@ my @from_test_more = grep { /^\w+$/ && $_ ne 'done_testing' } @Test::More::EXPOR
 our @EXPORT = (
     @from_test_more,
     qw(done_testing expect_log allow_log http_get http_request field fields_of slurp spew random_bytes text is_body
-        apache_test)
+        apache_test soak figure)
 );
 BEGIN {
     no strict 'refs';
@@ -90,6 +93,18 @@ sub text {
         $text .= '<p>' . join(' ', map { $words[($n >> 5 * $_) % @words] } 0 .. 5) . sprintf " %08x</p>\n", $n;
     }
     return substr $text, 0, $count;
+}
+
+sub soak {
+    my (%size) = @_;
+    exists $size{$_} or die "soak: no size '$_'\n" for qw(fast full);
+    return $size{$ENV{CRCSYNC_SOAK} ? 'full' : 'fast'};
+}
+
+# build/soak.sh reads these lines.
+sub figure {
+    my ($what, $value) = @_;
+    return Test::More::note("figure: $what = $value");
 }
 
 # A variable of the server that Apache::Test runs: apache_test('port'), and ports of its virtual hosts by name.
