@@ -28,6 +28,13 @@ bool preserves_host(const request_rec* r) {
     return config != nullptr && config->preserve_host != 0;
 }
 
+// What tells hosts apart that share an upstream: Host, where the proxy passes it on.
+std::string passed_host(const request_rec* r) {
+    if (!preserves_host(r)) return {};
+    const char* host = apr_table_get(r->headers_in, "Host");
+    return std::string("\n").append(host != nullptr ? host : "");
+}
+
 // The upstream's URI: mod_proxy has put it into filename, except where SetHandler names the proxy.
 std::string upstream_uri(const request_rec* r) {
     if (r->proxyreq != PROXYREQ_NONE) return r->filename;
@@ -63,12 +70,16 @@ bool too_many_names(const VaryNames& names) {
     return names.size() > max_names || join_names(names).size() > max_name_bytes;
 }
 
-BaseKey::BaseKey(const request_rec* r) : pool_(r->pool), fields_(r->headers_in) {
-    std::string text = upstream_uri(r);
-    if (preserves_host(r)) {
-        const char* host = apr_table_get(r->headers_in, "Host");
-        text.append("\n").append(host != nullptr ? host : "");
-    }
+std::string upstream_origin(const request_rec* r) {
+    std::string origin = upstream_uri(r);
+    const auto scheme_end = origin.find("://");
+    if (scheme_end != std::string::npos) origin.resize(std::min(origin.find('/', scheme_end + 3), origin.size()));
+    return origin + passed_host(r);
+}
+
+BaseKey::BaseKey(const request_rec* r, std::uint32_t generation) : pool_(r->pool), fields_(r->headers_in) {
+    std::string text = upstream_uri(r) + passed_host(r);
+    if (generation != 0) text.append("\n\n").append(std::to_string(generation));
     const Sha1Value hash = sha1(as_bytes(text));
     // Hashed, since a store may bound the length of a key.
     url_ = "crcsync-base-1:" + hex(hash);

@@ -9,6 +9,7 @@
 // variant's key is made. Each URL has a fixed number of places for variants, so that 10,000 of them fill no disk.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +30,15 @@ std::string join_names(const VaryNames& names);
 // More names than this, or longer ones, and no base is kept.
 bool too_many_names(const VaryNames& names);
 
+// The origin that a request on its way to mod_proxy goes to: scheme, host and port of the upstream, and Host where the
+// proxy passes it on.
+std::string upstream_origin(const request_rec* r);
+
 class BaseKey {
 public:
-    // `r` is a request on its way to mod_proxy; its fields are as the upstream will see them.
-    explicit BaseKey(const request_rec* r);
+    // `r` is a request on its way to mod_proxy; its fields are as the upstream will see them. `generation` is its
+    // origin's (generation_of()): bases of another one are not found.
+    BaseKey(const request_rec* r, std::uint32_t generation);
 
     // The key of what stands for the URL itself.
     const std::string& url() const { return url_; }

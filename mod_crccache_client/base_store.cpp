@@ -17,9 +17,9 @@ namespace {
 constexpr const char* base_field = "Crcsync-Base";
 constexpr const char* names_field = "Crcsync-Vary";
 
-// The body of a list of names: it tells who looks into the cache what it is. It is padded, since CacheMinFileSize may
-// keep the store from taking small entities; a block of the file system is used up anyway.
-constexpr std::size_t list_size = 4096;
+// An entity of one field has a body that says what it is, to whoever looks into the cache. It is padded, since
+// CacheMinFileSize may keep the store from taking small entities; a block of the file system is used up anyway.
+constexpr std::size_t field_body_size = 4096;
 
 // How much is handed to the provider at a time. It keeps what it has read until the call ends.
 constexpr std::uint64_t step = 1024 * 1024;
@@ -122,15 +122,6 @@ Reason write_entity(request_rec* r, const std::string& key, const char* field, c
     return Reason::none;
 }
 
-Reason write_names(request_rec* r, const BaseKey& key, const VaryNames& names) {
-    const std::string list = join_names(names);
-    std::string body = "The bases of this URL vary on: " + list + "\n";
-    if (body.size() < list_size) body.append(list_size - body.size(), '\n');
-    return write_entity(r, key.url(), names_field, list, body.size(), [&](apr_bucket_brigade* to, auto offset, auto n) {
-        APR_BRIGADE_INSERT_TAIL(to, apr_bucket_immortal_create(body.data() + offset, n, to->bucket_alloc));
-    });
-}
-
 // The bytes that the provider gives, as a base; null if they are not as many as the record says.
 std::unique_ptr<StoredBase> recall(const cache_provider& provider, Shadow& shadow, BaseRecord record) {
     apr_bucket_brigade* body = shadow.brigade();
@@ -221,7 +212,7 @@ Reason BaseStore::keep(const BaseKey& key, const VaryNames& names, HeldInstance&
         return Reason::none;
     }
     if (!names.empty() && found.names != names) {
-        const Reason reason = write_names(r_, key, names);
+        const Reason reason = write_field(key.url(), names_field, join_names(names));
         if (reason != Reason::none) return reason;
     }
     return write_entity(r_, key.place(record.variant), base_field, record.format(), record.size,
@@ -239,6 +230,28 @@ void BaseStore::drop(const BaseKey& key, const VaryNames& names) const {
     } catch (const std::bad_alloc&) {
         // What can't be opened can't be removed; the next base takes its place.
     }
+}
+
+std::string BaseStore::read_field(const std::string& entity, const char* field) const {
+    const cache_provider* provider = base_provider();
+    if (provider == nullptr || !base_provider_ready(r_->server)) return {};
+    try {
+        Shadow shadow(r_);
+        if (!shadow.open(*provider, entity)) return {};
+        if (provider->recall_headers(shadow.handle(), shadow.request()) != APR_SUCCESS) return {};
+        const char* value = apr_table_get(shadow.handle()->resp_hdrs, field);
+        return value != nullptr ? value : "";
+    } catch (const std::bad_alloc&) {
+        return {};  // a damaged file (ScratchPool)
+    }
+}
+
+Reason BaseStore::write_field(const std::string& entity, const char* field, const std::string& value) const {
+    std::string body = std::string(field) + ": " + value + "\n";
+    if (body.size() < field_body_size) body.append(field_body_size - body.size(), '\n');
+    return write_entity(r_, entity, field, value, body.size(), [&](apr_bucket_brigade* to, auto offset, auto n) {
+        APR_BRIGADE_INSERT_TAIL(to, apr_bucket_immortal_create(body.data() + offset, n, to->bucket_alloc));
+    });
 }
 
 }  // namespace crcsync::client

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "apache.h"
 #include "base_key.h"
@@ -33,6 +34,11 @@ public:
 
     // Removes the base of `key`.
     void drop(const BaseKey& key, const VaryNames& names) const;
+
+    // A small entity under a key of its own that holds one field. read_field() gives "" where there is none;
+    // write_field() Reason::none, store_limit or store_error.
+    std::string read_field(const std::string& entity, const char* field) const;
+    Reason write_field(const std::string& entity, const char* field, const std::string& value) const;
 
 private:
     request_rec* r_;

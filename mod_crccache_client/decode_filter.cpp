@@ -1,11 +1,13 @@
 #include "decode_filter.h"
 
 #include "base_keeper.h"
+#include "cleared_origins.h"
 #include "client_module.h"
 #include "delta_response.h"
 #include "fields.h"
 #include "full_response.h"
 #include "guard.h"
+#include "loggable.h"
 #include "pool.h"
 #include "response_fields.h"
 
@@ -67,6 +69,7 @@ apr_status_t DecodeFilter::begin(ap_filter_t* f, apr_bucket_brigade* brigade) {
         state_.explain(Reason::upstream_error);
         return step_aside(f, brigade);
     }
+    if (clears_bases(response_field(state_.r, "Clear-Site-Data"))) forget_origin();
     const bool capable = mend_common_fields(state_.r);
     body_ = choose_body(capable);
     begun_ = true;
@@ -112,6 +115,18 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
         }
     }
     return std::make_unique<FullResponse>(state_, coding.inner);
+}
+
+// The origin takes back what it has said so far, to any method and with any status.
+void DecodeFilter::forget_origin() {
+    request_rec* r = state_.r;
+    state_.keep_refusal = Reason::cleared;
+    const Reason reason = clear_origin(r, state_.origin);
+    if (reason == Reason::none) return;
+    ap_log_rerror(
+        APLOG_MARK, APLOG_ERR, 0, r,
+        "crcsync: %s: Clear-Site-Data: the store does not take it (%s): after a restart the old bases count again",
+        loggable_url(r), name(reason));
 }
 
 apr_status_t DecodeFilter::recover(Recovery recovery, Reason reason) {

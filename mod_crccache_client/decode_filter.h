@@ -58,6 +58,7 @@ public:
 
 private:
     apr_status_t begin(ap_filter_t* f, apr_bucket_brigade* brigade);
+    void forget_origin();
     std::unique_ptr<ResponseBody> choose_body(bool capable);
     apr_status_t step_aside(ap_filter_t* f, apr_bucket_brigade* brigade);
 

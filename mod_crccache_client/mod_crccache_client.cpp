@@ -1,6 +1,7 @@
 // mod_crccache_client: the near side of the slow link. Directives and hooks only; what they do is in the other files.
 #include "apache.h"
 #include "cache_provider.h"
+#include "cleared_origins.h"
 #include "client_module.h"
 #include "config.h"
 #include "counters.h"
@@ -54,6 +55,7 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
     warn_without_root(server);
     open_ledger(server);
     open_write_turns(server);
+    open_cleared_origins(server);
     counters = open_counters("CRCSyncClient", server);
     return OK;
 }

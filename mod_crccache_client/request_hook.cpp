@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "block_plan.h"
+#include "cleared_origins.h"
 #include "client_module.h"
 #include "decode_filter.h"
 #include "fields.h"
@@ -195,12 +196,13 @@ void prepare(request_rec* r) {
     }
     // From here on the response's fields are mended, whatever becomes of the request.
     add_decode_filter(state);
+    state.origin = upstream_origin(r);
     state.outcome.reason = bypass_reason(r);
     if (r->method_number == M_GET && r->header_only == 0) narrow_codings(state);
     if (state.outcome.reason != Reason::none) return;
 
     state.outcome.result = Result::full;
-    state.key.emplace(r);
+    state.key.emplace(r, generation_of(r, state.origin));
     state.ledger = ledger_page(state.key->hash());
     state.keep_refusal = keep_refusal(r);
     if (const RequestState* before = find_failed(r)) prepare_refetch(state, *before);

@@ -64,6 +64,8 @@ struct RequestState {
     const Config& config;
     Outcome outcome;
 
+    std::string origin;  // upstream_origin()
+
     // Set where the request is one that a delta could answer.
     std::optional<BaseKey> key;
     BaseStore::Found found;

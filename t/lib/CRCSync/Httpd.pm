@@ -162,6 +162,15 @@ sub graceful {
     return;
 }
 
+# Ends the server and starts it anew, on the same ports and directories.
+sub restart {
+    my ($self) = @_;
+    $self->stop;
+    unlink "$self->{dir}/httpd.pid";
+    $self->_run or die "httpd '$self->{name}' did not start again\n";
+    return;
+}
+
 # Process ids of the children.
 sub children {
     my ($self) = @_;
