@@ -15,8 +15,6 @@ namespace crcsync::client {
 
 namespace {
 
-constexpr const char* filter_name = "CRCSYNC_DECODE";
-
 ap_filter_rec_t* filter_handle = nullptr;
 
 // Whether mod_proxy reports a failure before any response came.
@@ -30,15 +28,19 @@ bool begins_with_error(apr_bucket_brigade* brigade) {
 
 apr_status_t decode_filter(ap_filter_t* f, apr_bucket_brigade* brigade) {
     auto* filter = static_cast<DecodeFilter*>(f->ctx);
+    if (filter == nullptr) {
+        // Configured by name (SetOutputFilter), not by our hook: it has no request to work for.
+        ap_remove_output_filter(f);
+        return ap_pass_brigade(f->next, brigade);
+    }
     return guard(
-        f->r, filter_name, [&] { return filter->pass(f, brigade); }, [&] { return filter->fail(f, brigade); });
+        f->r, decode_filter_name, [&] { return filter->pass(f, brigade); }, [&] { return filter->fail(f, brigade); });
 }
 
 }  // namespace
 
 void register_decode_filter() {
-    filter_handle = ap_register_output_filter(filter_name, decode_filter, nullptr,
-                                              static_cast<ap_filter_type>(AP_FTYPE_RESOURCE - 2));
+    filter_handle = ap_register_output_filter(decode_filter_name, decode_filter, nullptr, decode_filter_type);
 }
 
 void add_decode_filter(RequestState& state) {

@@ -15,6 +15,11 @@
 
 namespace crcsync::client {
 
+inline constexpr const char* decode_filter_name = "CRCSYNC_DECODE";
+
+// Before INFLATE, and all that changes or keeps bytes.
+inline constexpr auto decode_filter_type = static_cast<ap_filter_type>(AP_FTYPE_RESOURCE - 2);
+
 void register_decode_filter();
 
 // Adds the filter to the request of `state`.

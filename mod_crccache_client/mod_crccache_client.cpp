@@ -6,6 +6,7 @@
 #include "config.h"
 #include "counters.h"
 #include "decode_filter.h"
+#include "filter_order.h"
 #include "guard.h"
 #include "ledger.h"
 #include "outcome.h"
@@ -53,6 +54,7 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
                      "CRCSyncClient: only proxied requests get deltas, and mod_proxy is not loaded");
     }
     warn_without_root(server);
+    warn_about_filters({decode_filter_name, decode_filter_type, "CRCSyncClient", false}, APLOG_MODULE_INDEX, server);
     open_ledger(server);
     open_write_turns(server);
     open_cleared_origins(server);

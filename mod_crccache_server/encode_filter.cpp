@@ -428,10 +428,7 @@ apr_status_t run_filter(ap_filter_t* f, apr_bucket_brigade* in) {
 }  // namespace
 
 void register_encode_filter() {
-    // After the content filters and CACHE_SAVE, so that a delta is made even of what this server's own cache holds, and
-    // never stored in it.
-    filter_record = ap_register_output_filter(encode_filter_name, run_filter, nullptr,
-                                              static_cast<ap_filter_type>(AP_FTYPE_CONTENT_SET + 2));
+    filter_record = ap_register_output_filter(encode_filter_name, run_filter, nullptr, encode_filter_type);
 }
 
 void add_encode_filter(request_rec* r) {

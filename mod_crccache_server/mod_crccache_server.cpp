@@ -10,6 +10,7 @@
 #include "config.h"
 #include "counters.h"
 #include "encode_filter.h"
+#include "filter_order.h"
 #include "guard.h"
 #include "log_module.h"
 #include "request.h"
@@ -85,6 +86,8 @@ int post_config(apr_pool_t* /*config*/, apr_pool_t* /*log*/, apr_pool_t* /*tempo
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, "crcsync: no counters: %s", e.what());
         counters = nullptr;
     }
+    warn_about_filters({encode_filter_name, encode_filter_type, "CRCSyncServer", true},
+                       crccache_server_module.module_index, server);
     return OK;
 }
 

@@ -96,6 +96,7 @@ $deflating->is_delta($delta, @ask, $page, 'forced gzip');
 like(field($delta, 'ETag'), qr/-crcsync-gzip"$/, 'forced gzip: undone');
 is(field($deflating->ask(@ask, '/brotli.html'), 'Content-Encoding'), 'br', 'forced brotli passes');
 is($deflating->log->{reason}, 'already-coded', 'forced brotli: the reason');
+expect_log(qr/line \d+: RequestHeader: CRCSYNC_ENCODE cannot undo the coding br/);
 expect_log(qr/brotli.html: the filter brotli_compress codes responses before CRCSYNC_ENCODE sees them/);
 
 # --- what can't
