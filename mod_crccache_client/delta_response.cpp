@@ -1,8 +1,5 @@
 #include "delta_response.h"
 
-#include <apr_portable.h>
-#include <poll.h>
-
 #include <string_view>
 #include <utility>
 
@@ -47,6 +44,7 @@ DeltaResponse::DeltaResponse(RequestState& state, Coding coding, Mark mark)
     : state_(state),
       coding_(std::move(coding)),
       mark_(mark),
+      reader_(state.r->connection),
       instance_(state.r->pool, state.r->connection->bucket_alloc, state.config.hold_memory.value,
                 state.config.max_instance.value),
       decoder_(make_decoder(state.if_block, *state.found.base, {state.config.max_instance.value}, instance_)) {
@@ -61,6 +59,11 @@ DeltaResponse::DeltaResponse(RequestState& state, Coding coding, Mark mark)
 }
 
 apr_status_t DeltaResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    if (state_.r->connection->aborted != 0) {
+        // mod_proxy ends the body that it has stopped reading. That says nothing about the delta.
+        apr_brigade_cleanup(brigade);
+        return APR_ECONNABORTED;
+    }
     if (!coding_.outer.empty() && !outer_) return state_.filter->recover(Recovery::refetch, Reason::already_coded);
     while (!APR_BRIGADE_EMPTY(brigade)) {
         apr_bucket* b = APR_BRIGADE_FIRST(brigade);
@@ -91,7 +94,7 @@ apr_status_t DeltaResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
         apr_bucket_delete(b);
         if (status != Status::ok) return refuse(f, brigade, status);
     }
-    if (reader_is_gone()) {
+    if (reader_.is_gone()) {
         state_.r->connection->aborted = 1;
         return APR_ECONNABORTED;
     }
@@ -181,20 +184,6 @@ apr_status_t DeltaResponse::pass_as_it_is(ap_filter_t* f, apr_bucket_brigade* re
     }
     APR_BRIGADE_CONCAT(brigade, rest);
     return state_.filter->pass_as_full(f, brigade);
-}
-
-// Nothing is written to the reader while the instance is held, so that a broken connection would show only at the end.
-// A large instance is worth a look whether he has reset it. One who closes his side may have closed only that: he still
-// gets the page.
-bool DeltaResponse::reader_is_gone() const {
-    conn_rec* c = state_.r->connection;
-    if (c->aborted != 0) return true;
-    if (c->master != nullptr || instance_.size() <= state_.config.hold_memory.value) return false;
-    apr_socket_t* socket = ap_get_conn_socket(c);
-    apr_os_sock_t descriptor = -1;
-    if (socket == nullptr || apr_os_sock_get(&descriptor, socket) != APR_SUCCESS) return false;
-    pollfd look = {descriptor, 0, 0};
-    return poll(&look, 1, 0) == 1 && (look.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace crcsync::client

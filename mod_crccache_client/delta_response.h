@@ -12,6 +12,7 @@
 #include "decoder.h"
 #include "held_instance.h"
 #include "inflater.h"
+#include "reader_watch.h"
 #include "response_fields.h"
 
 namespace crcsync::client {
@@ -33,11 +34,11 @@ private:
     apr_status_t refuse(ap_filter_t* f, apr_bucket_brigade* rest, Status status);
     apr_status_t pass_as_it_is(ap_filter_t* f, apr_bucket_brigade* rest);
     void learn();
-    bool reader_is_gone() const;
 
     RequestState& state_;
     Coding coding_;
     Mark mark_;
+    ReaderWatch reader_;
     HeldInstance instance_;
     std::unique_ptr<HeldInstance> body_;  // as it came, where it may be no delta
     std::unique_ptr<Decoder> decoder_;
