@@ -26,6 +26,12 @@ bool begins_with_error(apr_bucket_brigade* brigade) {
     return false;
 }
 
+// Whether something on the way may have taken Content-Encoding off a delta. Not if the server module would have left
+// more marks on one, or made none at all: the page may be a stored delta itself, which its reader wants as it is.
+bool may_be_unmarked_delta(const request_rec* r) {
+    return has_tag_suffix(r) || (response_field(r, "ETag").empty() && !is_bound_to_its_bytes(r));
+}
+
 apr_status_t decode_filter(ap_filter_t* f, apr_bucket_brigade* brigade) {
     auto* filter = static_cast<DecodeFilter*>(f->ctx);
     if (filter == nullptr) {
@@ -111,7 +117,7 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
     if (state_.sent_if_block && r->status == HTTP_OK && whole) {
         if (!capable) state_.explain(Reason::peer_without_crcsync);
         const bool stream = r->content_type != nullptr && fields::is_stream_type(r->content_type);
-        if (coding.inner.empty() && !stream) {
+        if (coding.inner.empty() && !stream && may_be_unmarked_delta(r)) {
             const auto mark = has_tag_suffix(r) ? DeltaResponse::Mark::tag : DeltaResponse::Mark::none;
             return std::make_unique<DeltaResponse>(state_, coding, mark);
         }

@@ -66,12 +66,8 @@ bool mend_common_fields(request_rec* r) {
     bool capable = false;
     change_field(r, "Vary", [](std::string_view value) { return fields::list_without(value, "If-Block"); });
     change_field(r, "Capability", [&](std::string_view value) {
-        std::string others;
-        for (const auto member : split_list(value)) {
-            const bool ours = is_word(member, "crcsync");
-            capable = capable || ours;
-            if (!ours) others = append(std::move(others), member);
-        }
+        std::string others = fields::list_without_word(value, "crcsync");
+        capable = capable || others != value;
         return others;
     });
     unset_field(r, "Crcsync-Similar");

@@ -69,6 +69,14 @@ void merge_vary(request_rec* r) {
     apr_table_setn(table, "Vary", merged);
 }
 
+// What the origin is capable of besides stays; crcsync it is only as far as we say so.
+void add_capability(request_rec* r) {
+    auto list = fields::list_without_word(all_of(r, "Capability"), "crcsync");
+    if (!list.empty()) list += ", ";
+    unset(r, "Capability");
+    apr_table_setn(r->headers_out, "Capability", in_pool(r, list + "crcsync; m=1"));
+}
+
 // Replaces the tag where it stands.
 void set_tag(request_rec* r, std::string_view tag) {
     for (auto* table : {r->headers_out, r->err_headers_out}) {
@@ -108,8 +116,7 @@ ResponseFacts read_facts(request_rec* r, std::optional<std::uint64_t> body) {
 
 void announce(request_rec* r, const Request& request) {
     merge_vary(r);
-    unset(r, "Capability");
-    apr_table_setn(r->headers_out, "Capability", "crcsync; m=1");
+    add_capability(r);
     if (const char* regex = config_of(r).similar_for(content_type(r))) {
         unset(r, "Crcsync-Similar");
         apr_table_setn(r->headers_out, "Crcsync-Similar", regex);

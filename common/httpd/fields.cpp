@@ -144,6 +144,15 @@ std::string list_without(std::string_view list, std::string_view token) {
     return join(members);
 }
 
+std::string list_without_word(std::string_view list, std::string_view word) {
+    auto members = split_list(list);
+    const auto begins = [word](std::string_view member) {
+        return equal_fold(member.substr(0, member.find_first_of("; \t=")), word);
+    };
+    if (std::erase_if(members, begins) == 0) return std::string(list);
+    return join(members);
+}
+
 bool refuses_coding(std::string_view accept_encoding, std::string_view coding) {
     const auto found = find_coding(accept_encoding, coding);
     return found && found->refused;

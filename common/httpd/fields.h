@@ -22,6 +22,10 @@ std::string list_with(std::string_view list, std::string_view token);
 // `list` without `token`; empty if nothing else was in it. All other members keep order and spelling.
 std::string list_without(std::string_view list, std::string_view token);
 
+// `list` without the members that `word` begins, whatever their parameters: `crcsync; m=1` for "crcsync". If there is
+// none, `list` as it stands.
+std::string list_without_word(std::string_view list, std::string_view word);
+
 // --- content types
 
 // Whether bodies of this type are read while they come, and may have no end: event streams, lines of JSON, multipart

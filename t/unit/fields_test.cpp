@@ -48,6 +48,16 @@ START_TEST(vary_is_merged_and_taken_apart) {
 }
 END_TEST
 
+START_TEST(members_go_with_their_parameters) {
+    expect_text(list_without_word("other; x=1 , crcsync; m=1", "crcsync"), "other; x=1");
+    expect_text(list_without_word("CRCSYNC,crcsync=2, a,crcsync\t;m", "crcsync"), "a");
+    expect_text(list_without_word("crcsync", "crcsync"), "");
+    expect_text(list_without_word("crcsyncs;a,  \"crcsync\", x; crcsync", "crcsync"),
+                "crcsyncs;a,  \"crcsync\", x; crcsync");
+    expect_text(list_without_word("", "crcsync"), "");
+}
+END_TEST
+
 START_TEST(a_q_of_zero_refuses_a_coding) {
     for (const char* zero : {"crcsync;q=0", "gzip, crcsync ; Q=0.000", "CRCSYNC; q = 0.", "crcsync;a=b;q=0", "*;q=0"}) {
         ck_assert_msg(refuses_coding(zero, "crcsync"), "%s", zero);
@@ -159,9 +169,10 @@ END_TEST
 }  // namespace
 
 int main() {
-    return run_suite("fields", {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case,
-                                vary_is_merged_and_taken_apart, a_q_of_zero_refuses_a_coding,
-                                accept_encoding_is_narrowed_to_what_can_be_undone, codings_that_a_suffix_may_name,
-                                the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off,
-                                a_suffix_comes_off_as_it_went_on, weak_tags, lists_of_tags_lose_their_suffixes});
+    return run_suite("fields",
+                     {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case,
+                      vary_is_merged_and_taken_apart, members_go_with_their_parameters, a_q_of_zero_refuses_a_coding,
+                      accept_encoding_is_narrowed_to_what_can_be_undone, codings_that_a_suffix_may_name,
+                      the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off, a_suffix_comes_off_as_it_went_on,
+                      weak_tags, lists_of_tags_lose_their_suffixes});
 }
