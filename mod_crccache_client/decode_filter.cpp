@@ -26,10 +26,10 @@ bool begins_with_error(apr_bucket_brigade* brigade) {
     return false;
 }
 
-// Whether something on the way may have taken Content-Encoding off a delta. Not if the server module would have left
-// more marks on one, or made none at all: the page may be a stored delta itself, which its reader wants as it is.
+// Whether something on the way may have taken Content-Encoding off a delta. Of a response that is bound to its bytes
+// the server module makes none: the page is a stored delta itself, which its reader wants as it is.
 bool may_be_unmarked_delta(const request_rec* r) {
-    return has_tag_suffix(r) || (response_field(r, "ETag").empty() && !is_bound_to_its_bytes(r));
+    return has_tag_suffix(r) || !is_bound_to_its_bytes(r);
 }
 
 apr_status_t decode_filter(ap_filter_t* f, apr_bucket_brigade* brigade) {

@@ -1,8 +1,8 @@
 // A response that is a delta, or may be one. It is held, decoded and verified; the reader gets all of it or nothing.
 //
-// Something on the way may have stripped Content-Encoding. Then the tag's suffix still tells, or else, where there is no
-// tag, the body's own structure: what begins like a delta is held for as long as it goes on like one. If the structure
-// breaks, it was no delta, and the body passes as it is.
+// Something on the way may have stripped Content-Encoding. Then the tag's suffix still tells, or else the body's own
+// structure: what begins like a delta is held for as long as it goes on like one. If the structure breaks, it was no
+// delta, and the body passes as it is.
 #pragma once
 
 #include <memory>

@@ -42,6 +42,11 @@ for my $how (sort keys %deltas) {
     my $wrong = $delta =~ s/new/neW/r;
     answer_ok("a delta $how, changed", $wrong, $base, 'refetched') if $wrong ne $delta;
 }
+# A stored delta that its server module would never have made one of: it is the page.
+for my $bound (['Cache-Control' => 'no-transform'], ['Repr-Digest' => 'sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:']) {
+    my $stored = literal('a page') . strong('a page');
+    answer_ok("a page that is a delta, with $bound->[0]", $stored, $stored, 'full', @$bound);
+}
 answer_ok('all blocks', join('', map { block($_) } 0 .. $n - 1) . strong($base), $base, 'delta');
 
 # An origin whose own tags end as ours do.
