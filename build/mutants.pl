@@ -2,7 +2,7 @@
 use strict;
 use warnings;
 
-use CRCSync::Mutations;
+use CRCSync::Mutants;
 use File::Basename qw(dirname);
 use File::Compare qw(compare);
 use File::Copy qw(copy);
@@ -30,7 +30,7 @@ my %option = (jobs => 2);
 GetOptions(\%option, qw(list scratch=s jobs=i help)) or die $usage;
 if ($option{help}) { print $usage; exit 0 }
 my %wanted = map { $_ => 1 } @ARGV;
-my @mutations = grep { !%wanted || $wanted{$_->{case}} } CRCSync::Mutations::read_all($top);
+my @mutations = grep { !%wanted || $wanted{$_->{case}} } CRCSync::Mutants::read_all($top);
 delete $wanted{$_->{case}} for @mutations;
 die "mutants: no mutations for @{[sort keys %wanted]}\n" if %wanted;
 if ($option{list}) {
@@ -111,7 +111,7 @@ sub check_unchanged {
 sub try {
     my ($mutation) = @_;
     my $read = sub { slurp("$scratch/$_[0]") };
-    my %changed = eval { CRCSync::Mutations::apply($mutation, $read) };
+    my %changed = eval { CRCSync::Mutants::apply($mutation, $read) };
     return (stale => $@ =~ s/^stale: //r =~ s/\n//r) if $@;
     my %unchanged = map { $_ => $read->($_) } keys %changed;
     spew("$scratch/$_", $changed{$_}) for keys %changed;

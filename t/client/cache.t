@@ -67,7 +67,7 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         $alone->with_if_block('/stale', status => 304,
             fields => [@stale, ETag => '"3"', Vary => 'If-Block', Capability => 'crcsync; m=1']);
         for my $turn (1 .. 2) {
-            $response = $alone->body_ok('/stale', $old, "$what: unchanged, turn $turn");
+            $response = $alone->body_ok('/stale', $old, "C05: $what: unchanged, turn $turn");
             is(field($response, $_), undef, "$what: unchanged, turn $turn: no $_") for qw(Vary Capability);
             is($alone->note('result'), 'not-modified', "$what: unchanged, turn $turn: noted");
         }
@@ -81,7 +81,7 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         is(field($response, 'ETag'), '"4"', "$what: a corrupt delta: the tag");
         my @requests = $alone->requests;
         is(scalar @requests, 2, "$what: a corrupt delta: two requests");
-        is(field($requests[0], 'If-None-Match'), '"3"', "$what: a corrupt delta: mod_cache's conditional");
+        is(field($requests[0], 'If-None-Match'), '"3"', "C05: $what: a corrupt delta: mod_cache's conditional");
         is(field($requests[1], 'If-Block'), undef, "$what: a corrupt delta: no If-Block");
         my ($new_delta, $new) = make_delta($base, $n, 'after that', @all);
         $alone->delta('/stale', $new_delta, @stale, ETag => '"5-crcsync-identity"');
@@ -92,7 +92,7 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         # The page of the second fetch is the one that the cache has: his 304 is mod_cache's, and the reader gets the page.
         $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
         $alone->full('/stale', body => $new, fields => [@stale, ETag => '"5"'], conditional => 1);
-        $alone->body_ok('/stale', $new, "$what: a corrupt delta, and a 304 after it");
+        $alone->body_ok('/stale', $new, "C05: $what: a corrupt delta, and a 304 after it");
         $alone->requests;
         $alone->body_ok('/stale', $new, "$what: after that");
         is(field(($alone->requests)[0], 'If-None-Match'), '"5"', "$what: after that: the entity is still cached");

@@ -46,7 +46,7 @@ for my $kind (sort keys %coded) {
             my @fields = ('Content-Encoding' => $coding, ETag => '"1"', Vary => 'Accept-Encoding', 'Content-MD5' => 'x');
             $alone->full($target . $chunked, fields => \@fields, body => $body, $chunked ? (chunked => [unpack '(a700)*', $body]) : ());
             my $response = $alone->get($target . $chunked, defined $accept ? ('Accept-Encoding' => $accept) : ());
-            is_body($response->{body}, $body, "$name: the coded bytes");
+            is_body($response->{body}, $body, "C07: $name: the coded bytes");
             is(field($response, 'Content-Encoding'), $coding, "$name: the coding");
             is(field($response, 'ETag'), '"1"', "$name: the tag");
             is(field($response, 'Content-MD5'), 'x', "$name: and all else");
@@ -62,7 +62,7 @@ for my $kind (sort keys %coded) {
             my @fields = ('Content-Encoding' => $coding, ETag => '"1"', Vary => 'Accept-Encoding');
             $alone->full($target, fields => \@fields, body => $body, $chunked ? (chunked => [unpack '(a700)*', $body]) : ());
             my $response = $alone->get($target, 'Accept-Encoding' => $accept);
-            is_body($response->{body}, $page, "$name: the plain bytes");
+            is_body($response->{body}, $page, "C07: $name: the plain bytes");
             ok($response->{complete}, "$name: complete");
             is(field($response, 'Content-Encoding'), undef, "$name: no coding");
             is(field($response, 'ETag'), 'W/"1"', "$name: a weak tag");
@@ -77,7 +77,7 @@ for my $field ('Content-MD5', 'Digest', 'Repr-Digest', 'Content-Digest', 'Cache-
     my $body = $coded{gzip}[1];
     $alone->full($target, body => $body, fields => ['Content-Encoding' => 'gzip', $field => $field =~ /Cache/ ? 'no-transform' : 'x']);
     my $response = $alone->get($target, 'Accept-Encoding' => 'identity');
-    is_body($response->{body}, $body, "bound by $field: the bytes");
+    is_body($response->{body}, $body, "C12: bound by $field: the bytes");
     is(field($response, 'Content-Encoding'), 'gzip', "bound by $field: the coding");
 }
 
@@ -118,7 +118,7 @@ is(length $alone->get('/bomb', 'Accept-Encoding' => 'identity')->{body}, 50_000_
 for my $coding ('br', 'zstd', 'gzip, gzip', 'compress', 'gzip, x') {
     my $target = '/other-' . $coding =~ s/\W/-/gr;
     $alone->full($target, body => $page, fields => ['Content-Encoding' => $coding]);
-    is_body($alone->get($target, 'Accept-Encoding' => 'gzip')->{body}, $page, "$coding: as it came");
+    is_body($alone->get($target, 'Accept-Encoding' => 'gzip')->{body}, $page, "C07: $coding: as it came");
     is($alone->note('reason'), 'already-coded', "$coding: the reason");
     base_ok($target, undef, $coding);
 }
@@ -140,7 +140,7 @@ for my $accept (sort keys %asked) {
     for my $range (0, 1) {
         $alone->requests;
         $alone->get('/asked', 'Accept-Encoding' => $accept, $range ? (Range => 'bytes=0-1') : ());
-        is(field(($alone->requests)[0], 'Accept-Encoding'), $asked{$accept}, "Accept-Encoding: $accept");
+        is(field(($alone->requests)[0], 'Accept-Encoding'), $asked{$accept}, "C08: Accept-Encoding: $accept");
     }
     $alone->request(HEAD => '/asked', fields => ['Accept-Encoding' => $accept]);
     is(field(($alone->requests)[0], 'Accept-Encoding'), $accept, "Accept-Encoding of HEAD: $accept");
@@ -152,7 +152,7 @@ is(field(($alone->requests)[0], 'Accept-Encoding'), undef, 'no Accept-Encoding s
 $alone->base_ok('/refused', $page);
 for my $accept ('crcsync;q=0', 'gzip, crcsync;q=0.0', 'identity;q=0', 'gzip, identity;q=0', 'gzip, *;q=0') {
     $alone->body_ok('/refused', $page, "Accept-Encoding: $accept", 'Accept-Encoding' => $accept);
-    is(field(($alone->requests)[0], 'If-Block'), undef, "Accept-Encoding: $accept: no If-Block");
+    is(field(($alone->requests)[0], 'If-Block'), undef, "C06: Accept-Encoding: $accept: no If-Block");
     is($alone->note('reason'), 'not-acceptable', "Accept-Encoding: $accept: the reason");
 }
 

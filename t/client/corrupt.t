@@ -15,6 +15,7 @@ my $number = 0;
 # The reader gets the page. Options: reason, and the answer to If-Block in place of a labelled delta. Returns the URL.
 sub refetched_ok {
     my ($name, $delta, $reason, %answer) = @_;
+    $name = "C36: $name";
     my $target = '/page' . ++$number;
     $alone->base_ok($target, $base);
     $alone->delta($target, $delta, ETag => '"2-crcsync-identity"');
@@ -47,7 +48,7 @@ refetched_ok('a stream beyond the limit', deflated("\0" x 5_000_000) . strong("\
 refetched_ok('blocks beyond the limit', block(0) x 900 . strong($blocks[0] x 900), 'too-large');
 refetched_ok('no strong hash', $good, 'truncated');
 refetched_ok('two strong hashes', $good . strong($instance) x 2, 'corrupt-delta');
-refetched_ok('a wrong strong hash', $good . strong("$instance."), 'hash-mismatch');
+refetched_ok('a wrong strong hash, as after a clash of two blocks', $good . strong("$instance."), 'hash-mismatch');
 refetched_ok('the hash of nothing', $good . strong(''), 'hash-mismatch');
 refetched_ok('text after the end', $good . strong($instance) . "\n", 'corrupt-delta');
 refetched_ok('a damaged zlib stream', 'Z' . "\x78\x9c" . random_bytes(200, 3) . strong(''), 'corrupt-delta');
@@ -88,7 +89,7 @@ $alone->full('/dropped', body => $base, fields => ['Content-Type' => 'text/html'
 $alone->body_ok('/dropped', $base, 'a page that is no base');
 $alone->requests;
 $alone->body_ok('/dropped', $base, 'a page that is no base, again');
-is(field(($alone->requests)[0], 'If-Block'), undef, 'the base that was to blame is gone');
+is(field(($alone->requests)[0], 'If-Block'), undef, 'C35: the base that was to blame is gone');
 
 # A second one within the hour: no If-Block for this URL, which is again a URL like any other.
 $target = '/twice';
@@ -101,7 +102,7 @@ for my $turn (1 .. 2) {
 for my $turn (3 .. 5) {
     $alone->body_ok($target, $base, "corrupt, turn $turn");
     my @requests = $alone->requests;
-    is(scalar @requests, 1, "corrupt, turn $turn: asked once");
+    is(scalar @requests, 1, "C35: corrupt, turn $turn: asked once");
     is(field($requests[0], 'If-Block'), undef, "corrupt, turn $turn: without If-Block");
     is($alone->note('reason'), 'corrupt-delta', "corrupt, turn $turn: the reason");
 }
@@ -123,12 +124,12 @@ for my $how (sort keys %failures) {
     $alone->delta($target, 'X');
     $alone->full($target, %answer);
     my $response = $alone->get($target);
-    is($response->{status}, $status, "the second fetch fails $how: status");
+    is($response->{status}, $status, "C36: the second fetch fails $how: status");
     ok($response->{complete}, "the second fetch fails $how: complete");
     unlike($response->{body}, qr/^L\0/, "the second fetch fails $how: no delta");
     is(field($response, 'Content-Encoding'), undef, "the second fetch fails $how: no coding");
     is($alone->note('result'), 'refetched', "the second fetch fails $how: noted");
-    cmp_ok(scalar(my @all = $alone->requests), '<=', 3, "the second fetch fails $how: no loop");
+    cmp_ok(scalar(my @all = $alone->requests), '<=', 3, "C36: the second fetch fails $how: no loop");
 }
 
 # On a connection that goes on, the next answers are their own.

@@ -55,7 +55,7 @@ delta_ok('one byte', literal('x') . strong('x'), 'x');
 # However the line cuts it.
 my $whole = $mixed . strong($changed);
 for my $size (1, 2, 3, 7, 8_000) {
-    delta_ok("in pieces of $size", $whole, $changed, chunked => [unpack "(a$size)*", $whole]);
+    delta_ok("C15: in pieces of $size", $whole, $changed, chunked => [unpack "(a$size)*", $whole]);
 }
 for my $at (1 .. length($whole) - 1) {
     my $target = "/cut$at";
@@ -65,8 +65,8 @@ for my $at (1 .. length($whole) - 1) {
         chunked => [substr($whole, 0, $at), substr $whole, $at],
         fields  => ['Content-Encoding' => 'crcsync']
     );
-    $alone->body_ok($target, $changed, "in two pieces, the first of $at bytes");
-    is($alone->note('result'), 'delta', "in two pieces, the first of $at bytes: a delta");
+    $alone->body_ok($target, $changed, "C15: in two pieces, the first of $at bytes");
+    is($alone->note('result'), 'delta', "C15: in two pieces, the first of $at bytes: a delta");
 }
 delta_ok('until the connection closes', $whole, $changed, raw => "HTTP/1.0 200 OK\r\nContent-Encoding: crcsync\r\n\r\n$whole",
     close => 1);
@@ -104,7 +104,7 @@ my %tags = (
 );
 for my $tag (sort keys %tags) {
     my ($response) = delta_ok("ETag: $tag", $whole, $changed, fields => [ETag => $tag], body => $whole);
-    is(field($response, 'ETag'), $tags{$tag}, "ETag: $tag: what the reader gets");
+    is(field($response, 'ETag'), $tags{$tag}, "C03: ETag: $tag: what the reader gets");
 }
 
 # What describes the delta's bytes does not go on; the rest of the fields does.
@@ -116,7 +116,7 @@ my ($response) = delta_ok(
         'Crcsync-Similar' => '/.*', 'X-Own' => 'stays', 'Cache-Control' => 'max-age=5', 'Last-Modified' => 'Mon, 30 Nov 2026 00:00:00 GMT'
     ]
 );
-is(field($response, $_), undef, "no $_") for qw(Content-MD5 Digest Content-Digest Repr-Digest Crcsync-Similar);
+is(field($response, $_), undef, "C12: no $_") for qw(Content-MD5 Digest Content-Digest Repr-Digest Crcsync-Similar);
 is(field($response, 'X-Own'), 'stays', 'a field of the origin stays');
 is(field($response, 'Cache-Control'), 'max-age=5', 'and another');
 for my $vary ('Cookie, If-Block', 'If-Block, Cookie', 'if-block,Cookie', 'Cookie') {
@@ -124,7 +124,7 @@ for my $vary ('Cookie, If-Block', 'If-Block, Cookie', 'if-block,Cookie', 'Cookie
     $alone->base_ok($target, $base, Vary => $vary);
     $alone->with_if_block($target, body => $whole, fields => ['Content-Encoding' => 'crcsync', Vary => $vary]);
     $response = $alone->body_ok($target, $changed, "Vary: $vary");
-    is(field($response, 'Vary'), 'Cookie', "Vary: $vary: the origin's");
+    is(field($response, 'Vary'), 'Cookie', "C04: Vary: $vary: the origin's");
 }
 
 # Each new instance is the base of the next delta.
@@ -134,7 +134,7 @@ for my $turn (1 .. 5) {
     ($delta, my $new) = make_delta($old, $n, "turn $turn", map { [$_] } 1 .. $n - 1);
     $alone->delta($target, $delta);
     $alone->body_ok($target, $new, "a chain of deltas, $turn");
-    is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($old, $n), "a chain of deltas, $turn: its base");
+    is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($old, $n), "C25: a chain of deltas, $turn: its base");
     $old = $new;
 }
 

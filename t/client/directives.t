@@ -67,7 +67,7 @@ refused("<Location />\nCRCSyncClientStore disk\n</Location>", qr/CRCSyncClientSt
 sub start_fails {
     my ($name, $why, %options) = @_;
     my $httpd = eval { CRCSync::Httpd->start(name => 'fails', without => ['crccache_server'], %options) };
-    ok(!$httpd, "$name: httpd does not start");
+    ok(!$httpd, "C23: $name: httpd does not start");
     like($@, $why, "$name: the reason");
     return;
 }
@@ -120,13 +120,13 @@ for my $target (sort keys %blocks) {
     $alone->full($target, body => $page, fields => ['Content-Type' => 'text/html']);
     is_body(http_get($alone->port, $target)->{body}, $page, "$target, fetch $_") for 1, 2;
     my $want = $blocks{$target} && if_block($page, $blocks{$target});
-    is(field(($alone->requests)[1], 'If-Block'), $want, "$target: " . ($blocks{$target} // 'no') . ' blocks');
+    is(field(($alone->requests)[1], 'If-Block'), $want, "C23: $target: " . ($blocks{$target} // 'no') . ' blocks');
 }
 for my $target ('/v/page', '/large/page') {
     $alone->full($target, body => $page, fields => ['Content-Type' => 'text/html']);
     is_body(http_get($other, $target)->{body}, $page, "virtual host, $target, fetch $_") for 1, 2;
     my $want = $target =~ /large/ ? undef : if_block($page, 5);
-    is(field(($alone->requests)[1], 'If-Block'), $want, "virtual host, $target");
+    is(field(($alone->requests)[1], 'If-Block'), $want, "C23: virtual host, $target");
 }
 
 # A graceful restart brings other settings, and keeps the bases.

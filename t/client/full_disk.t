@@ -42,8 +42,8 @@ for my $room (0, 4_096, 8_192, map { 100_000 + $_ * 4_096 } 0 .. 12) {
         my @fields = ('Content-Type' => 'text/html');
         push @fields, 'Cache-Control' => 'max-age=1000' if $path =~ /cached/;
         $alone->full($target, body => $page, fields => \@fields);
-        $alone->body_ok($target, $page, "$room bytes free, $target");
-        is($alone->note('reason'), 'store-error', "$room bytes free, $target: the reason");
+        $alone->body_ok($target, $page, "C30: $room bytes free, $target");
+        is($alone->note('reason'), 'store-error', "C30: $room bytes free, $target: the reason");
     }
 }
 unlink "$disk/fill";

@@ -36,12 +36,15 @@ sub answer {
 # --- the URI: query, mapping, upstream
 my $other = CRCSync::Origin->start;
 my $alone = CRCSync::ClientAlone->start(
-    vars => {OTHER => $other->port},
-    conf => <<'END',
+    vars    => {OTHER => $other->port},
+    modules => ['ssl'],
+    conf    => <<'END',
 RewriteEngine On
 RewriteRule ^/other/(.*)$ http://127.0.0.1:@OTHER@/$1 [P]
 RewriteRule ^/alias/(.*)$ http://127.0.0.1:@TO@/$1 [P]
 RewriteRule ^/name/(.*)$ http://localhost:@TO@/$1 [P]
+RewriteRule ^/tls/(.*)$ https://127.0.0.1:@TO@/$1 [P]
+SSLProxyEngine On
 END
 );
 $alone->base_ok('/page', $page{1});
@@ -60,19 +63,29 @@ for my $ask (@asks) {
     $alone->body_ok($target, $page{1}, $target);
     my ($request) = $alone->requests;
     is($request->{target}, $upstream, "$target goes to $upstream");
-    is(base_of($request), $base, "$target: base");
+    is(base_of($request), $base, "C27: $target: base");
 }
 $other->put('/page', body => $page{2}, fields => [@html]);
 $alone->body_ok('/other/page', $page{2}, 'the same path at another port');
-is(base_of(($other->requests)[0]), 'none', 'the same path at another port: no base');
+is(base_of(($other->requests)[0]), 'none', 'C27: the same path at another port: no base');
 $alone->body_ok('/other/page', $page{2}, 'the same path at another port, again');
 is(base_of(($other->requests)[0]), 2, 'the same path at another port: its own base');
 $alone->body_ok('/page', $page{1}, 'and the first is still there');
 is(base_of(($alone->requests)[0]), 1, 'with its base');
 
+# The same host and port by another scheme: nobody answers there, but it would have been asked without the base.
+my $tls = $alone->get('/tls/page');
+cmp_ok($tls->{status}, '>=', 500, 'C27: another scheme: no answer');
+is($alone->note('base'), 'none', 'C27: another scheme: no base');
+$alone->requests;
+$alone->body_ok('/page', $page{1}, 'after another scheme');
+is($alone->note('base'), 'self', 'C27: after another scheme: the base is there');
+$alone->requests;
+allow_log(qr/ssl:|proxy:error|proxy_http:error|AH0/);
+
 # A Host field that lies changes nothing: it is not passed on.
 $alone->body_ok('/page', $page{1}, 'a spoofed Host', Host => 'elsewhere.example');
-is(base_of(($alone->requests)[0]), 1, 'a spoofed Host: the upstream\'s base');
+is(base_of(($alone->requests)[0]), 1, 'C27: a spoofed Host: the upstream\'s base');
 
 # SetHandler "proxy:...": httpd appends the file's name.
 $alone = CRCSync::ClientAlone->start(
@@ -85,7 +98,7 @@ for my $query ('', '?a=1', '?a=2') {
     $alone->body_ok("/handled$query", $page{3}, "SetHandler, turn $_$query") for 1, 2;
     my @requests = $alone->requests;
     is($requests[0]{target}, "$file$query", "SetHandler, $query: goes upstream");
-    is(base_of($requests[0]), 'none', "SetHandler, $query: no base at first");
+    is(base_of($requests[0]), 'none', "C27: SetHandler, $query: no base at first");
     is(base_of($requests[1]), 3, "SetHandler, $query: then its own");
 }
 
@@ -107,7 +120,7 @@ my $preserve = CRCSync::Httpd->start(
 for my $turn (1 .. 3) {
     for my $host (sort keys %of_host) {
         is_body(http_get($preserve->port, '/', Host => $host)->{body}, $page{$of_host{$host}}, "$host, turn $turn");
-        is(base_of(($hosts->requests)[0]), $turn == 1 ? 'none' : $of_host{$host}, "$host, turn $turn: base");
+        is(base_of(($hosts->requests)[0]), $turn == 1 ? 'none' : $of_host{$host}, "C27: $host, turn $turn: base");
     }
 }
 
@@ -136,7 +149,7 @@ sub asked_ok {
     $fetches++;
     my $response = http_get($varies->port, '/page', @fields);
     is_body($response->{body}, $page{$want}, "$name: bytes");
-    is(base_of(($languages->requests)[0]), $base, "$name: base");
+    is(base_of(($languages->requests)[0]), $base, "C27: $name: base");
     return $response;
 }
 spew("$dir/de", $page{1});
@@ -184,13 +197,13 @@ for my $variant (1 .. 300) {
     $response->{body} eq $page{9} or fail("variant $variant");
 }
 my $after_300 = $files->();
-cmp_ok($after_300, '<', 2 * 70 + 20, "300 variants: $after_300 files");
+cmp_ok($after_300, '<', 2 * 70 + 20, "C29: 300 variants: $after_300 files");
 my $found = 0;
 $languages->requests;
 for my $variant (291 .. 300) {
     http_get($varies->port, '/many', 'Accept-Language' => "v$variant");
     $found++ if base_of(($languages->requests)[0]) eq 9;
 }
-cmp_ok($found, '>', 5, "of the last ten, $found have their base");
+cmp_ok($found, '>', 5, "C29: of the last ten, $found have their base");
 
 done_testing;

@@ -19,7 +19,7 @@ for my $answer ('Saved', 'Stopped', 'List', 'B', 'L', 'S', 'Z', 'L 12 items', 'B
         my $target = '/short-' . ++$cases;
         $alone->base_ok($target, $base);
         $alone->with_if_block($target, body => $answer, fields => ['Content-Type' => 'text/plain', @$with]);
-        my $name = unpack('H*', $answer) . (@$with ? ', capable' : '');
+        my $name = (length $answer == 1 ? 'C10: ' : 'C40: ') . unpack('H*', $answer) . (@$with ? ', capable' : '');
         $alone->body_ok($target, $answer, $name);
         my @requests = $alone->requests;
         is(scalar @requests, 1, "$name: asked for once") if defined field($requests[0], 'If-Block');

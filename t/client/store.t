@@ -71,6 +71,7 @@ my @cases = (
 my $number = 0;
 for my $case (@cases) {
     my ($name, $reason, $answer, @ask) = @$case;
+    $name = ($reason =~ /^(?:private|no-store)$/ ? 'C26: ' : $reason eq 'range' ? 'C11: ' : 'C25: ') . $name;
     my $target = '/not-kept' . ++$number;
     my @fields = @{$answer->{fields} // []};
     my %answer = (body => $base, %$answer, fields => [(grep { $_ eq 'Content-Type' } @fields) ? () : @html, @fields]);
@@ -89,7 +90,7 @@ for my $case (@cases) {
 # Authorization: no base is offered either.
 $alone->requests;
 $alone->get('/not-kept1', Authorization => 'Basic dTpw');
-is(field(($alone->requests)[0], 'If-Block'), undef, 'Authorization: no If-Block');
+is(field(($alone->requests)[0], 'If-Block'), undef, 'C26: Authorization: no If-Block');
 # What may be kept, though mod_cache would not.
 for my $field (['Cache-Control' => 'no-cache'], ['Cache-Control' => 'max-age=0, must-revalidate'], [Pragma => 'no-cache'],
     [Expires => '0'], [Vary => '*'], ['Cache-Control' => 'x-private, y="private"'])
@@ -103,7 +104,7 @@ for my $field (['Cache-Control' => 'no-cache'], ['Cache-Control' => 'max-age=0, 
 $alone->full('/fields', body => $base, fields => [@html, 'X-Secret' => 'secret', Connection => 'X-Hop', 'X-Hop' => 'hop']);
 $alone->get('/fields', Cookie => 'secret=1');
 base_is($alone, '/fields', $base, 'a page with fields');
-unlike(join('', map { slurp($_) } files($alone)), qr/secret|x-hop/i, 'fields are not kept');
+unlike(join('', map { slurp($_) } files($alone)), qr/secret|x-hop/i, 'C31: fields are not kept');
 
 # --- the newest verified instance is the base; the same one is not written again
 $alone = CRCSync::ClientAlone->start;
@@ -116,7 +117,7 @@ is_deeply({map { $_ => (stat $_)[1] } files($alone)}, \%inode, 'an unchanged pag
 my ($delta, $new) = make_delta($base, $n, 'new', @all);
 $alone->delta('/page', $delta);
 $alone->body_ok('/page', $new, 'a changed page');
-base_is($alone, '/page', $new, 'a changed page');
+base_is($alone, '/page', $new, 'C25: a changed page');
 
 # --- damaged files
 my %damage = (
@@ -133,7 +134,7 @@ my %damage = (
 );
 for my $how (sort keys %damage) {
     for my $kind ('header', 'data') {
-        my $name = "$kind file $how";
+        my $name = "C38: $kind file $how";
         $alone = CRCSync::ClientAlone->start;
         $alone->base_ok('/page', $base);
         my ($file) = grep { /\.$kind$/ } files($alone);
@@ -180,7 +181,7 @@ is($alone->note('reason'), 'store-error', 'a delta that cannot be kept: the reas
 $alone->body_ok('/page', $new, 'against the old base, again');
 $alone->full('/other', body => $base, fields => [@html]);
 $alone->body_ok('/other', $base, 'a page that cannot be kept');
-is($alone->note('reason'), 'store-error', 'a page that cannot be kept: the reason');
+is($alone->note('reason'), 'store-error', 'C30: a page that cannot be kept: the reason');
 chmod 0700, $cache;
 
 # A place where files can be written but not put in their directory: mod_cache_disk says that all went well.
@@ -190,7 +191,7 @@ remove_tree($directory);
 spew($directory, '');
 $alone->full('/page', body => $new, fields => [@html]);
 $alone->body_ok('/page', $new, 'a page that cannot be put in place');
-is($alone->note('reason'), 'store-error', 'a page that cannot be put in place: the reason');
+is($alone->note('reason'), 'store-error', 'C30: a page that cannot be put in place: the reason');
 unlink $directory;
 $alone->body_ok('/page', $new, 'the place can be written again');
 base_is($alone, '/page', $new, 'the place can be written again');
@@ -198,8 +199,8 @@ remove_tree($cache);
 $alone->full('/page', body => $base, fields => [@html]);
 for my $turn (1, 2) {
     $alone->requests;
-    $alone->body_ok('/page', $base, "the place is gone, turn $turn");
-    is(field(($alone->requests)[0], 'If-Block'), undef, "the place is gone, turn $turn: no base");
+    $alone->body_ok('/page', $base, "C33: the place is gone, turn $turn");
+    is(field(($alone->requests)[0], 'If-Block'), undef, "C33: the place is gone, turn $turn: no base");
 }
 mkdir $cache;
 $alone->body_ok('/page', $base, 'the place is back');

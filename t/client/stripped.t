@@ -17,6 +17,7 @@ my $number = 0;
 
 sub answer_ok {
     my ($name, $body, $want, $result, @fields) = @_;
+    $name = "C40: $name";
     my $target = '/page' . ++$number;
     $alone->base_ok($target, $base);
     $alone->with_if_block($target, body => $body, fields => [@html, @fields]);

@@ -30,7 +30,7 @@ my $behind = CRCSync::Httpd->start(
 );
 for my $turn (1 .. 2) {
     my $response = http_get($behind->port, "/first$turn", 'Cache-Control' => 'max-age=60');
-    is_body($response->{body}, $page, "a cache that ignores Vary, $turn");
+    is_body($response->{body}, $page, "C37: a cache that ignores Vary, $turn");
     is($response->{status}, 200, "a cache that ignores Vary, $turn: status");
     my @requests = $cache->requests;
     is(scalar @requests, 2, "a cache that ignores Vary, $turn: asked twice");
@@ -41,6 +41,7 @@ for my $turn (1 .. 2) {
 # An upstream that knows nothing else.
 sub bad_gateway_ok {
     my ($name, $response, $requests) = @_;
+    $name = "C37: $name";
     is($response->{status}, 502, "$name: status");
     ok($response->{complete}, "$name: complete");
     like(field($response, 'Content-Type'), qr{^text/html}, "$name: an error page");
@@ -58,7 +59,7 @@ bad_gateway_ok('a part that nobody asked for', $alone->get('/part'), 2);
 $alone->base_ok('/known', $page);
 $alone->with_if_block('/known', status => 206, body => $delta, fields => [@crcsync, 'Content-Range' => 'bytes 0-9/100']);
 $alone->full('/known', body => $page, fields => ['Content-Type' => 'text/html']);
-$alone->body_ok('/known', $page, 'a part of a delta');
+$alone->body_ok('/known', $page, 'C37: a part of a delta');
 
 # HEAD has no body: only the fields are mended.
 my $response = $alone->request(HEAD => '/page');

@@ -40,9 +40,9 @@ for my $override ('Off', 'On') {
         $alone->with_if_block($target, status => $status, body => 'refused', fields => [@html, 'X-Refused' => 1]);
         for my $turn (1 .. 3) {
             my $response = $alone->body_ok($target, $base, "$status, override $override, turn $turn");
-            is(field($response, 'X-Refused'), undef, "$status, override $override, turn $turn: nothing of the refusal");
+            is(field($response, 'X-Refused'), undef, "C39: $status, override $override, turn $turn: nothing of the refusal");
             my @sent = map { defined field($_, 'If-Block') ? 1 : 0 } $alone->requests;
-            is("@sent", $turn == 1 ? '1 0' : '0', "$status, override $override, turn $turn: requests with If-Block");
+            is("@sent", $turn == 1 ? '1 0' : '0', "C39: $status, override $override, turn $turn: requests with If-Block");
             is($alone->note('reason'), 'refused-request', "$status, override $override, turn $turn: the reason");
         }
         # Refused with and without: the reader's own error.
@@ -90,7 +90,7 @@ for my $cookie (0, 1_000, 3_000, 5_000, 6_000, 6_500, 7_000, 7_300, 7_800) {
     $alone->full('/head', body => $base, fields => [@html]);
     $alone->body_ok('/head', $base, "a cookie of $cookie bytes", $cookie ? (Cookie => 'x' x $cookie) : ());
     my ($request) = $alone->requests;
-    cmp_ok(length $request->{head}, '<', 8_190, "a cookie of $cookie bytes: the head") if $cookie < 7_800;
+    cmp_ok(length $request->{head}, '<', 8_190, "C39: a cookie of $cookie bytes: the head") if $cookie < 7_800;
     my $sent = field($request, 'If-Block');
     push @counts, $sent ? (CRCSync::Delta::parse_if_block($sent))[1] : 0;
     is($alone->note('reason'), 'too-large', "a cookie of $cookie bytes: the reason") if !$sent && $cookie > 7_000;
@@ -100,8 +100,8 @@ for my $cookie (0, 1_000, 3_000, 5_000, 6_000, 6_500, 7_000, 7_300, 7_800) {
 }
 note("blocks: @counts");
 is($counts[0], 200, 'without a cookie, all blocks');
-is(join(' ', sort { $b <=> $a } @counts), "@counts", 'the larger the cookie, the fewer blocks');
-is($counts[-1], 0, 'and none in the end');
+is(join(' ', sort { $b <=> $a } @counts), "@counts", 'C39: the larger the cookie, the fewer blocks');
+is($counts[-1], 0, 'C39: and none in the end');
 cmp_ok($counts[4], '<', 200, 'some in between');
 for my $max (64, 100, 500, 2400, 8000) {
     my $limited = CRCSync::ClientAlone->start(conf => "CRCSyncClientBlocks 256\nCRCSyncClientMaxHeader $max\n");
@@ -124,12 +124,12 @@ for my $how (sort keys %early) {
     $alone->base_ok($target, $base);
     $alone->full($target, raw => $early{$how}, close => 1);
     my $response = $alone->get($target);
-    ok(!$response || !$response->{complete} || $response->{status} >= 500, "stops early $how: a failure");
-    is(scalar(my @all = $alone->requests), 1, "stops early $how: no loop");
+    ok(!$response || !$response->{complete} || $response->{status} >= 500, "C17: stops early $how: a failure");
+    is(scalar(my @all = $alone->requests), 1, "C17: stops early $how: no loop");
     is($alone->note('reason'), 'upstream-error', "stops early $how: the reason") if $response;
     $alone->full($target, body => $base, fields => [@html]);
     $alone->get($target);
-    is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($base, $n), "stops early $how: the old base");
+    is(field(($alone->requests)[0], 'If-Block'), CRCSync::Delta::if_block($base, $n), "C17: stops early $how: the old base");
 }
 
 # --- the reader resets his connection while a large delta is held: the upstream is let go
@@ -164,7 +164,7 @@ CRCSync::Work::wait_for('some of the delta', sub { -e "$left/sent" });
 setsockopt $reader->socket, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0 or die;
 $reader->close;
 CRCSync::Work::wait_for('the upstream to be let go', sub { -e "$left/gone" });
-pass('the upstream is let go when the reader resets');
+pass('C18: the upstream is let go when the reader resets');
 $endless->requests;
 http_request($client->port, HEAD => '/');
 is(scalar(my @all = $endless->requests), 1, 'and nothing is asked for again');
@@ -192,7 +192,7 @@ $reader->response(progress => sub { $_[0] && length $_[0]{body} > 1_000_000 });
 $reader->close;
 spew($gate, '');
 is(length http_get($client->port, '/')->{body}, 3_100_000, 'the next reader gets the page');
-is(field(($slow->requests)[1], 'If-Block'), undef, 'no base was made of what the first left');
+is(field(($slow->requests)[1], 'If-Block'), undef, 'C18: no base was made of what the first left');
 
 allow_log(qr/AH01102|AH01110|AH00898|proxy_http:error|gives no instance|nothing that can be used/);
 done_testing;

@@ -21,7 +21,7 @@ sub turn {
     is(@exchanges, 1, "$name: one exchange on the line");
     my ($request, $answer) = @{$exchanges[-1]}{qw(request response)};
     my $value = field($request, 'If-Block');
-    is($value, defined $base ? if_block($base, 40) : undef, "$name: If-Block tells of the newest instance");
+    is($value, defined $base ? if_block($base, 40) : undef, "C25: $name: If-Block tells of the newest instance");
     is(field($answer, 'Capability'), 'crcsync; m=1', "$name: Capability");
     like(field($answer, 'Vary'), qr/\bIf-Block\b/, "$name: Vary between the modules");
     is(field($response, $_), undef, "$name: no $_ towards the reader") for qw(Capability Vary Content-Encoding If-Block);

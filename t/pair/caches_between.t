@@ -60,8 +60,8 @@ for my $honest (1, 0) {
         # Freshness in the cache is counted in whole seconds.
         select undef, undef, undef, 1.1;
     }
-    is($wrong, 0, "$name: no wrong byte");
-    is($clean, 0, "$name: no error either") if $honest;
+    is($wrong, 0, "C40: $name: no wrong byte");
+    is($clean, 0, "C40: $name: no error either") if $honest;
     cmp_ok($right, '>', 8, "$name: right pages ($right right, $clean clean errors)");
     $_->stop for @clients, $cache, $server, $near, $far;
 }

@@ -20,7 +20,7 @@ for my $coding (qw(gzip x-gzip deflate)) {
         my @fields = (@type, 'Content-Encoding' => $coding, ETag => "\"$turn\"", Vary => 'Accept-Encoding');
         $origin->put("/$coding", body => $coded, fields => \@fields, conditional => 1);
         my ($response, @exchanges) = $pair->get("/$coding", 'Accept-Encoding' => 'gzip, deflate, br');
-        my $name = "$coding, fetch $turn";
+        my $name = "C07: $coding, fetch $turn";
         is($response->{status}, 200, "$name: status");
         if (field($response, 'Content-Encoding')) {
             is(field($response, 'Content-Encoding'), $coding, "$name: coded as by the origin");
@@ -32,7 +32,7 @@ for my $coding (qw(gzip x-gzip deflate)) {
             is(field($response, 'ETag'), "W/\"$turn\"", "$name: a weak tag");
         }
         is(field($response, 'Vary'), 'Accept-Encoding', "$name: the origin's Vary");
-        unlike(field(($origin->requests)[-1], 'Accept-Encoding') // '', qr/\bbr\b|zstd/, "$name: only what we can undo");
+        unlike(field(($origin->requests)[-1], 'Accept-Encoding') // '', qr/\bbr\b|zstd/, "C08: $coding, fetch $turn: only what we can undo");
         if ($turn > 1) {
             my $answer = $exchanges[0]{response};
             is(field($answer, 'Content-Encoding'), 'crcsync', "$name: a delta all the same");
@@ -51,7 +51,7 @@ for my $coding ('br', 'zstd', 'br, gzip', 'unknown') {
     my $target = '/' . $coding =~ s/\W//gr;
     $origin->put($target, body => $body, fields => [@type, 'Content-Encoding' => $coding, ETag => '"b"']);
     for my $turn (1 .. 3) {
-        my (undef, @exchanges) = $pair->same_ok(GET => $target, "$coding, fetch $turn");
+        my (undef, @exchanges) = $pair->same_ok(GET => $target, "C07: $coding, fetch $turn");
         unlike(field($exchanges[0]{response}, 'Content-Encoding') // '', qr/crcsync/, "$coding, fetch $turn: no delta");
     }
 }

@@ -23,7 +23,7 @@ is(crc64(substr $collides, 5_000, 1_000), crc64(substr $page, 5_000, 1_000), 'wi
 $origin->put('/page', body => $page, fields => [@type]);
 $pair->body_ok('/page', $page, 'the base');
 $origin->put('/page', body => $collides, fields => [@type]);
-my ($response, @exchanges) = $pair->body_ok('/page', $collides, 'the page that collides');
+my ($response, @exchanges) = $pair->body_ok('/page', $collides, 'C35: the page that collides');
 is(scalar @exchanges, 2, 'fetched again');
 is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', 'first a delta');
 is(field($exchanges[1]{request}, 'If-Block'), undef, 'then without If-Block');
@@ -34,7 +34,7 @@ is($log->{result}, 'refetched', 'noted result');
 is($log->{reason}, 'hash-mismatch', 'noted reason');
 
 (undef, @exchanges) = $pair->body_ok('/page', $collides, 'the next request');
-is(scalar @exchanges, 1, 'does not fail in the same way');
+is(scalar @exchanges, 1, 'C35: does not fail in the same way');
 
 # A second one for the same URL within the hour stops If-Block for that URL; others go on.
 $origin->put('/page', body => $page, fields => [@type]);

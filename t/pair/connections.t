@@ -62,7 +62,7 @@ for my $reader (1 .. 10) {
     push @readers, $pid;
 }
 my @wrong = map { waitpid($_, 0); $? >> 8 } @readers;
-is("@wrong", '0 0 0 0 0 0 0 0 0 0', 'ten readers, twenty pages each: no wrong byte');
+is("@wrong", '0 0 0 0 0 0 0 0 0 0', 'C28: ten readers, twenty pages each: no wrong byte');
 my @log = $many->client->log(200);
 cmp_ok(scalar(grep { $_->{result} eq 'delta' } @log), '>', 100, 'most of them as deltas');
 

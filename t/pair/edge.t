@@ -47,7 +47,7 @@ spew("$root/included.shtml", text(3_000, 2) . '<!--#include virtual="/page.html"
 my @ours = qw(Capability Vary Accept-Ranges);
 for my $turn (1 .. 3) {
     for my $target ('/page.html', '/', '/included.shtml', '/old/page.html', '/nowhere', '/old/nowhere', '/off/page.html') {
-        my (undef, @exchanges) = $pair->same_ok(GET => $target, "$target, fetch $turn", without => \@ours);
+        my (undef, @exchanges) = $pair->same_ok(GET => $target, "C21: $target, fetch $turn", without => \@ours);
         my $answer = $exchanges[0]{response};
         my $delta = $turn > 1 && $target !~ /nowhere|off/;
         is(field($answer, 'Content-Encoding'), $delta ? 'crcsync' : undef, "$target, fetch $turn: on the line");

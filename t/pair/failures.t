@@ -17,6 +17,7 @@ my $changed = random_bytes(40_000, 3) . substr($page, 0, 60_000);
 
 sub failed_or_right {
     my ($name, $response, $want) = @_;
+    $name = "C17: $name";
     if ($response && $response->{status} == 200 && $response->{complete}) {
         is_body($response->{body}, $want, "$name: whole, so right");
     }
@@ -43,13 +44,13 @@ for my $how (sort keys %early) {
     $origin->put('/page', raw => $early{$how}, close => 1);
     $origin->requests;
     my ($response) = $pair->get('/page');
-    ok(!$response || $response->{status} >= 500 || !$response->{complete}, "an origin that stops early, $how: a failure");
+    ok(!$response || $response->{status} >= 500 || !$response->{complete}, "C17: an origin that stops early, $how: a failure");
     failed_or_right("an origin that stops early, $how", $response, $changed);
     cmp_ok(scalar(my @all = $origin->requests), '<=', 3, "$how: the origin is not asked again and again");
     $origin->put('/page', body => $page, fields => [@type]);
     my (undef, @exchanges) = $pair->body_ok('/page', $page, "$how: afterwards");
     my $answer = $exchanges[-1]{response};
-    is(field($answer, 'Content-Encoding'), 'crcsync', "$how: the base is still there");
+    is(field($answer, 'Content-Encoding'), 'crcsync', "C25: $how: the base is still there");
     cmp_ok(length $answer->{body}, '<', 300, "$how: and it is the whole page");
 }
 
@@ -82,7 +83,7 @@ my $reader = CRCSync::Http->new($pair->port);
 $reader->send_request(GET => '/page');
 $reader->response(progress => sub { $_[0] && length $_[0]{body} > 10_000 });
 $reader->close;
-$pair->body_ok('/page', $large, 'the page for the next reader');
+$pair->body_ok('/page', $large, 'C18: the page for the next reader');
 
 # The origin is gone altogether, and comes back.
 $pair->relay->stop;

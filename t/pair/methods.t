@@ -16,9 +16,10 @@ $origin->put('/page', body => $page, fields => [@type, ETag => '"1"', 'Accept-Ra
 $pair->same_ok(GET => '/page', 'the page');
 
 sub still_a_delta {
-    my ($after) = @_;
-    my (undef, @exchanges) = $pair->same_ok(GET => '/page', "the page after $after", @delta);
-    is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', "after $after: the base is still there");
+    my ($after, $case) = @_;
+    my $name = ($case ? "$case: " : '') . "after $after";
+    my (undef, @exchanges) = $pair->same_ok(GET => '/page', "$name: the page", @delta);
+    is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', "$name: the base is still there");
     return;
 }
 
@@ -29,10 +30,10 @@ sub no_if_block {
 }
 
 still_a_delta('one fetch');
-my (undef, @exchanges) = $pair->same_ok(HEAD => '/page', 'HEAD');
+my (undef, @exchanges) = $pair->same_ok(HEAD => '/page', 'C09: HEAD');
 no_if_block('HEAD', @exchanges);
 like(field($exchanges[0]{response}, 'Vary'), qr/If-Block/, 'HEAD has the Vary of the GET on the line');
-still_a_delta('HEAD');
+still_a_delta('HEAD', 'C09');
 
 for my $method (qw(POST PUT DELETE OPTIONS PATCH)) {
     (undef, @exchanges) = $pair->same_ok($method => '/page', $method, body => 'field=value');
@@ -76,14 +77,14 @@ my @partial = (
 );
 $origin->put('/range', @partial);
 for my $turn (1 .. 2) {
-    (undef, @exchanges) = $pair->same_ok(GET => '/range', "a range, fetch $turn", fields => [Range => 'bytes=100-199']);
+    (undef, @exchanges) = $pair->same_ok(GET => '/range', "C11: a range, fetch $turn", fields => [Range => 'bytes=100-199']);
     no_if_block('Range', @exchanges);
-    is(field($exchanges[0]{response}, 'Content-Encoding'), undef, "a range, fetch $turn: not encoded");
+    is(field($exchanges[0]{response}, 'Content-Encoding'), undef, "C11: a range, fetch $turn: not encoded");
 }
 my $changed = $page =~ s/^...../range/r;
 $origin->put('/range', body => $changed, fields => [@type, ETag => '"s"', 'Accept-Ranges' => 'bytes']);
 (undef, @exchanges) = $pair->same_ok(GET => '/range', 'the whole after a range', @delta);
-is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', 'a delta against the whole page, not the range');
+is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', 'C11: a delta against the whole page, not the range');
 is(field($exchanges[0]{response}, 'Accept-Ranges'), undef, 'a delta has no Accept-Ranges');
 
 # C12: digests of exact bytes.
@@ -91,8 +92,8 @@ for my $digest (['Content-MD5' => 'AAAA'], ['Digest' => 'sha-256=AAAA'], ['Repr-
     my $target = "/digest-$digest->[0]";
     $origin->put($target, body => $page, fields => [@type, @$digest]);
     for my $turn (1 .. 2) {
-        (undef, @exchanges) = $pair->same_ok(GET => $target, "$digest->[0], fetch $turn");
-        is(field($exchanges[0]{response}, 'Content-Encoding'), undef, "$digest->[0], fetch $turn: answered in full");
+        (undef, @exchanges) = $pair->same_ok(GET => $target, "C12: $digest->[0], fetch $turn");
+        is(field($exchanges[0]{response}, 'Content-Encoding'), undef, "C12: $digest->[0], fetch $turn: answered in full");
     }
 }
 my $target = '/no-transform';

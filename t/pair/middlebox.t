@@ -13,7 +13,7 @@ my $turn = 0;
 for my $strip ([], ['If-Block'], ['Vary'], ['ETag'], ['Capability'], ['Content-Encoding'], ['Accept-Encoding'],
     ['Vary', 'Capability', 'ETag'], ['Content-Type'], ['Content-Length'])
 {
-    my $name = @$strip ? "without @$strip" : 'an honest line';
+    my $name = @$strip ? "C40: without @$strip" : 'C40: an honest line';
     for my $tag (1, 0) {
         # A delta stripped of Content-Encoding is known by its tag: without one nobody could tell.
         next if !$tag && grep { $_ eq 'Content-Encoding' } @$strip;

@@ -24,8 +24,8 @@ for my $case (sort keys %kept_out) {
     my $page = text(30_000, length $case);
     for my $turn (1 .. 3) {
         $origin->put($target, body => $page, fields => [@type, @$answer]);
-        my (undef, @exchanges) = $pair->same_ok(GET => $target, "$case, fetch $turn", fields => [@{$ask // []}]);
-        is(field($exchanges[0]{request}, 'If-Block'), undef, "$case, fetch $turn: no base was kept");
+        my (undef, @exchanges) = $pair->same_ok(GET => $target, "C26: $case, fetch $turn", fields => [@{$ask // []}]);
+        is(field($exchanges[0]{request}, 'If-Block'), undef, "C26: $case, fetch $turn: no base was kept");
         is($pair->client->last_log(++$fetches)->{result}, 'full', "$case, fetch $turn: in full");
     }
 }
@@ -40,7 +40,7 @@ $pair->body_ok('/mixed', $secret, 'the same page, private');
 $origin->put('/mixed', body => $public, fields => [@type]);
 my (undef, @exchanges) = $pair->body_ok('/mixed', $public, 'public again');
 my $stored = join '', map { slurp($_) } files($pair->client->dir . '/cache');
-unlike($stored, qr/SECRET/, 'nothing private is on the disk');
+unlike($stored, qr/SECRET/, 'C26: nothing private is on the disk');
 
 # Cookie: the page is the same for all, and a base.
 $origin->put('/cookie', body => $public, fields => [@type]);
@@ -60,7 +60,7 @@ my $varying = CRCSync::Origin->start(
 my $two = CRCSync::Pair->start(to => $varying->port);
 for my $turn (1 .. 3) {
     for my $user (1, 2) {
-        (undef, @exchanges) = $two->body_ok('/page', $page{$user}, "user $user, fetch $turn", Cookie => "user=$user");
+        (undef, @exchanges) = $two->body_ok('/page', $page{$user}, "C26: user $user, fetch $turn", Cookie => "user=$user");
         next if $turn == 1;
         cmp_ok(length $exchanges[0]{response}{raw}, '<', 300, "user $user, fetch $turn: a delta against the own page");
     }
@@ -69,11 +69,11 @@ for my $turn (1 .. 3) {
 # Trailers and hop-by-hop fields of one response are not replayed with the next (C31).
 $origin->put('/hop', body => $public, fields => [@type, Connection => 'X-Hop', 'X-Hop' => '1', 'X-End' => '1']);
 my ($response) = $pair->get('/hop');
-is(field($response, 'X-Hop'), undef, 'a hop-by-hop field ends at the hop');
+is(field($response, 'X-Hop'), undef, 'C31: a hop-by-hop field ends at the hop');
 is(field($response, 'X-End'), '1', 'an end-to-end field does not');
 $origin->put('/hop', body => $public, fields => [@type]);
 ($response) = $pair->get('/hop');
-is(field($response, $_), undef, "$_ is not replayed") for qw(X-Hop X-End Set-Cookie);
+is(field($response, $_), undef, "C31: $_ is not replayed") for qw(X-Hop X-End Set-Cookie);
 
 done_testing;
 

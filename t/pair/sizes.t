@@ -24,7 +24,7 @@ for my $buffer (4_096, 8_000, 8_192, 65_464, 65_536) {
             $origin->put($target, body => $changed, chunked => $chunked, fields => ['Content-Type' => 'image/x-test']);
             my ($second, @exchanges) = $pair->get($target);
             my $right = $first->{complete} && $first->{body} eq $body && $second->{complete} && $second->{body} eq $changed;
-            ok($right, "$size bytes, " . ($chunked ? 'chunked' : 'with a length'));
+            ok($right, "C16: $size bytes, " . ($chunked ? 'chunked' : 'with a length'));
             is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', "$size bytes: the second is a delta");
             cmp_ok(length $exchanges[0]{response}{raw}, '<', $size / 8 + 1_500, "$size bytes: bytes on the line");
         }

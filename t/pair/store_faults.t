@@ -36,7 +36,7 @@ for my $how (sort keys %damage) {
     CRCSync::Work::wait_for('a base', sub { scalar files() });
     my @files = files();
     for my $file (@files) {
-        my $what = $how . ' in ' . ($file =~ /\.([a-z]+)$/)[0];
+        my $what = "C38: $how in " . ($file =~ /\.([a-z]+)$/)[0];
         spew($file, $damage{$how}->(slurp($file)));
         $pair->body_ok('/page', $page, $what);
         $pair->body_ok('/page', $page, "$what, once more");
@@ -48,13 +48,13 @@ for my $how (sort keys %damage) {
 unlink files();
 $pair->body_ok('/page', $page, 'all files gone');
 File::Path::remove_tree($cache);
-$pair->body_ok('/page', $page, 'the directory gone') for 1 .. 2;
+$pair->body_ok('/page', $page, 'C33: the directory gone') for 1 .. 2;
 
 # A directory that cannot be written: another pair.
 my $locked = CRCSync::Pair->start(to => $origin->port);
 chmod 0500, $locked->client->dir . '/cache';
 for my $turn (1 .. 3) {
-    my (undef, @exchanges) = $locked->body_ok('/page', $page, "no place to write, fetch $turn");
+    my (undef, @exchanges) = $locked->body_ok('/page', $page, "C30: no place to write, fetch $turn");
     is(field($exchanges[0]{request}, 'If-Block'), undef, "no place to write, fetch $turn: no base");
 }
 chmod 0700, $locked->client->dir . '/cache';

@@ -8,7 +8,7 @@ use IO::Select;
 
 # /events: sends event k + 1 only when the file ack.k is there. /pieces/N/SEED: a body flushed after each N bytes.
 my $acks = CRCSync::Work::new_dir('acks');
-my $origin = CRCSync::Origin->start(
+my $answer =
     sub {
         my ($request, $connection) = @_;
         if ($request->{target} =~ m{^/events}) {
@@ -20,6 +20,20 @@ my $origin = CRCSync::Origin->start(
             }
             $connection->send("0\r\n\r\n");
         }
+        elsif ($request->{target} =~ m{^/becomes/(\w+)} && $request->{number} > 1) {
+            # What was a page is a stream now, which begins as a delta could: with the name of a section.
+            my $type = $1 eq 'events' ? 'text/event-stream' : 'application/x-ndjson';
+            $connection->send("HTTP/1.1 200 OK\r\nContent-Type: $type\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for my $k (1 .. 3) {
+                my $event = "Lines: $k\ndata: event number $k\n\n";
+                $connection->send(sprintf "%x\r\n%s\r\n", length $event, $event);
+                CRCSync::Work::wait_for("ack $k", sub { -e "$acks$request->{target}.$k" });
+            }
+            $connection->send("0\r\n\r\n");
+        }
+        elsif ($request->{target} =~ m{^/becomes/}) {
+            $connection->send(CRCSync::Origin::response(body => text(20_000), fields => ['Content-Type' => 'text/html']));
+        }
         elsif ($request->{target} =~ m{^/pieces/(\d+)/}) {
             my $size = $1;
             my $page = substr text(40_000), 0, $size < 10 ? 4_000 : 40_000;
@@ -28,8 +42,9 @@ my $origin = CRCSync::Origin->start(
             $connection->send(sprintf "%x\r\n%s\r\n", length $_, $_) for unpack "(a$size)*", $page;
             $connection->send("0\r\n\r\n");
         }
-    }
-);
+    };
+my $origin = CRCSync::Origin->start($answer);
+my %streams;
 mkdir "$acks/events" or die;
 my $pair = CRCSync::Pair->start(to => $origin->port);
 
@@ -47,8 +62,32 @@ for my $turn (1 .. 2) {
             return 0;
         }
     );
-    is($seen, 5, "stream $turn: each event came before the next was sent");
+    is($seen, 5, "C13: stream $turn: each event came before the next was sent");
     ok($response && $response->{complete}, "stream $turn: and its end");
+}
+
+# The same of a page that has a base.
+mkdir "$acks/becomes" or die;
+for my $what ('events', 'lines') {
+    my $target = "/becomes/$what";
+    $streams{$what} = CRCSync::Origin->start($answer);
+    my $stream = CRCSync::Pair->start(to => $streams{$what}->port);
+    $stream->body_ok($target, text(20_000), "a page that becomes $what");
+    my $client = CRCSync::Http->new($stream->port);
+    $client->send_request(GET => $target);
+    my $seen = 0;
+    $client->response(
+        progress => sub {
+            my ($message) = @_;
+            while ($message && $message->{body} =~ /data: event number @{[$seen + 1]}\n\n/) {
+                $seen++;
+                spew("$acks$target.$seen", '');
+            }
+            return 0;
+        }
+    );
+    is($seen, 3, "C13: a page that becomes $what: each event came before the next was sent");
+    ok(defined field(($stream->relay->exchanges)[-1]{request}, 'If-Block'), "C13: a page that becomes $what: it had a base");
 }
 
 for my $piece (1, 7, 1_000, 4_096) {
@@ -61,7 +100,7 @@ for my $piece (1, 7, 1_000, 4_096) {
         my ($number) = $response->{body} =~ /(\d{4})/;
         $number = ($origin->requests)[-1]{number};
         $want =~ s/time/sprintf '%04d', $number/e;
-        is_body($response->{body}, $want, "pieces of $piece, fetch $turn: bytes");
+        is_body($response->{body}, $want, "C14: pieces of $piece, fetch $turn: bytes");
         is(field($sent, 'Content-Encoding'), 'crcsync', "pieces of $piece, fetch $turn: a delta") if $turn > 1;
     }
 }
@@ -83,7 +122,7 @@ my $second = CRCSync::Pair->start(to => $slow->port);
 my $client = CRCSync::Http->new($second->port);
 $client->send_request(GET => '/slow');
 my $early = $client->response(progress => sub { $_[0] && length $_[0]{body} >= 20_000 });
-is(length $early->{body}, 20_000, 'the first part of a first fetch is there while the origin waits');
+is(length $early->{body}, 20_000, 'C14: the first part of a first fetch is there while the origin waits');
 spew($gate, '');
 is_body($client->response->{body}, text(30_000), 'and then the rest');
 

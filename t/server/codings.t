@@ -15,6 +15,9 @@ my $server = CRCSync::ServerAlone->start(to => $origin->port, conf => <<'END');
 <Location /always-br>
     Header always set Content-Encoding br
 </Location>
+<Location /always-zstd>
+    Header always set Content-Encoding zstd
+</Location>
 <Location /always-md5>
     Header always set Content-MD5 "1B2M2Y8AsgTpgAmY7PhCfg=="
 </Location>
@@ -48,7 +51,7 @@ for (
     my ($coding, $suffix, $body) = @$_;
     put('/coded', $body, 'Content-Encoding' => $coding);
     my $delta = $server->ask(@ask, '/coded');
-    $server->is_delta($delta, @ask, $page, $coding);
+    $server->is_delta($delta, @ask, $page, "C07: $coding");
     is(field($delta, 'ETag'), qq{"x-crcsync-$suffix"}, "$coding: its name in the tag");
     is($server->log->{'instance-bytes'}, length $page, "$coding: the size of the instance");
     my $full = $server->get('/coded');
@@ -56,7 +59,7 @@ for (
     is(field($full, 'Content-Encoding'), $coding, "$coding: with its name");
 }
 put('/always-gzip', memGzip($page));
-$server->is_delta($server->ask(@ask, '/always-gzip'), @ask, $page, 'gzip that is announced in err_headers_out');
+$server->is_delta($server->ask(@ask, '/always-gzip'), @ask, $page, 'C07: gzip that is announced in err_headers_out');
 put('/identity', $page, 'Content-Encoding' => 'identity');
 $server->is_delta($server->ask(@ask, '/identity'), @ask, $page, 'identity is no coding');
 
@@ -71,9 +74,9 @@ END
 $files->page('page.html.gz', memGzip($page));
 $files->page('page.html.br', 'not really brotli' x 100);
 my $delta = $files->ask(@ask, '/page.html.gz');
-$files->is_delta($delta, @ask, $page, 'a gzipped file');
+$files->is_delta($delta, @ask, $page, 'C07: a gzipped file');
 like(field($delta, 'ETag'), qr/-crcsync-gzip"$/, 'a gzipped file: its tag');
-$files->is_full($files->ask(@ask, '/page.html.br'), 'not really brotli' x 100, 'already-coded', 'a brotli file');
+$files->is_full($files->ask(@ask, '/page.html.br'), 'not really brotli' x 100, 'already-coded', 'C07: a brotli file');
 
 # DEFLATE in this server sees `Accept-Encoding: identity` and leaves the page alone.
 my $deflating = CRCSync::ServerAlone->start(conf => <<'END', modules => ['brotli']);
@@ -94,7 +97,7 @@ is(field($deflating->get('/page.html', 'Accept-Encoding' => 'gzip'), 'Content-En
 $delta = $deflating->ask(@ask, '/forced.html', 'Accept-Encoding' => 'gzip');
 $deflating->is_delta($delta, @ask, $page, 'forced gzip');
 like(field($delta, 'ETag'), qr/-crcsync-gzip"$/, 'forced gzip: undone');
-is(field($deflating->ask(@ask, '/brotli.html'), 'Content-Encoding'), 'br', 'forced brotli passes');
+is(field($deflating->ask(@ask, '/brotli.html'), 'Content-Encoding'), 'br', 'C07: forced brotli passes');
 is($deflating->log->{reason}, 'already-coded', 'forced brotli: the reason');
 expect_log(qr/line \d+: RequestHeader: CRCSYNC_ENCODE cannot undo the coding br/);
 expect_log(qr/brotli.html: the filter brotli_compress codes responses before CRCSYNC_ENCODE sees them/);
@@ -104,23 +107,25 @@ for my $coding ('br', 'zstd', 'gzip, gzip', 'gzip, br', 'crcsync', 'aes128gcm') 
     my $body = random_bytes(20_000);
     put('/other', $body, 'Content-Encoding' => $coding);
     my $response = $server->ask(@ask, '/other');
-    is_body($response->{body}, $body, "$coding passes");
+    is_body($response->{body}, $body, "C07: $coding passes");
     is(field($response, 'Content-Encoding'), $coding, "$coding: with its name");
     is(field($response, 'ETag'), '"x"', "$coding: with its tag");
-    is(field($response, 'Content-Length'), 20_000, "$coding: with its length");
+    is(field($response, 'Content-Length'), 20_000, "C12: $coding: with its length");
     is($server->log->{reason}, 'already-coded', "$coding: the reason");
 }
 put('/twice', $page, 'Content-Encoding' => 'gzip', 'Content-Encoding' => 'gzip');
-is_body($server->ask(@ask, '/twice')->{body}, $page, 'two fields of a coding pass');
+is_body($server->ask(@ask, '/twice')->{body}, $page, 'C07: two fields of a coding pass');
 is($server->log->{reason}, 'already-coded', 'two fields of a coding: the reason');
-put('/always-br', $page);
-$server->is_full($server->ask(@ask, '/always-br'), $page, 'already-coded', 'br that is announced in err_headers_out');
+for my $coding ('br', 'zstd') {
+    put("/always-$coding", $page);
+    $server->is_full($server->ask(@ask, "/always-$coding"), $page, 'already-coded', "C07: $coding in err_headers_out");
+}
 
 # --- promises about the bytes
 for my $field ('Digest', 'Repr-Digest', 'Content-Digest', 'Content-MD5') {
     for my $coding (undef, 'gzip') {
         my $body = $coding ? memGzip($page) : $page;
-        my $name = $field . ($coding ? ', gzip' : '');
+        my $name = "C12: $field" . ($coding ? ', gzip' : '');
         put('/digest', $body, $field => 'sha-256=:value:', $coding ? ('Content-Encoding' => $coding) : ());
         my $response = $server->ask(@ask, '/digest');
         $server->is_full($response, $body, 'digest', $name);
@@ -129,9 +134,9 @@ for my $field ('Digest', 'Repr-Digest', 'Content-Digest', 'Content-MD5') {
     }
 }
 put('/always-md5', $page);
-$server->is_full($server->ask(@ask, '/always-md5'), $page, 'digest', 'Content-MD5 in err_headers_out');
+$server->is_full($server->ask(@ask, '/always-md5'), $page, 'digest', 'C12: Content-MD5 in err_headers_out');
 $files->page('trailer.html', $page);
-$files->is_full($files->ask(@ask, '/trailer.html'), $page, 'digest', 'a digest that is announced as trailer');
+$files->is_full($files->ask(@ask, '/trailer.html'), $page, 'digest', 'C12: a digest that is announced as trailer');
 for my $control ('no-transform', 'max-age=10, No-Transform') {
     put('/control', $page, 'Cache-Control' => $control);
     $server->is_full($server->ask(@ask, '/control'), $page, 'no-transform', $control);

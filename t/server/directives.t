@@ -8,15 +8,15 @@ use CRCSync::Test;
 sub refused {
     my ($conf, $why, $name) = @_;
     my ($status, $output) = CRCSync::Httpd->check_config(without => ['crccache_client'], conf => "$conf\n");
-    isnt($status, 0, "refused: $name");
-    like($output, $why, "with the reason: $name");
+    isnt($status, 0, "C23: refused: $name");
+    like($output, $why, "C23: with the reason: $name");
     return;
 }
 
 sub accepted {
     my ($conf) = @_;
     my ($status, $output) = CRCSync::Httpd->check_config(without => ['crccache_client'], conf => "$conf\n");
-    is($status, 0, "accepted: $conf") or diag($output);
+    is($status, 0, "C23: accepted: $conf") or diag($output);
     return;
 }
 
@@ -74,7 +74,7 @@ refused("<Location />\n<Limit GET>\n$_\n</Limit>\n</Location>", qr/cannot occur 
     "$similar text/html a";
 my $htaccess = CRCSync::ServerAlone->start(conf => "<Directory />\nAllowOverride All\n</Directory>\n");
 spew($htaccess->dir . '/htdocs/.htaccess', "CRCSyncServer Off\n");
-is($htaccess->get('/')->{status}, 500, '.htaccess is no place for it');
+is($htaccess->get('/')->{status}, 500, 'C23: .htaccess is no place for it');
 expect_log(qr/\.htaccess: CRCSyncServer not allowed here/);
 
 # Merging: server, virtual host, directory; what a section does not say is the outer one's.

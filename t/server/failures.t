@@ -17,6 +17,7 @@ sub fields { return "Content-Type: text/html\r\n" . join '', map { "$_\r\n" } @_
 
 sub is_cut {
     my ($response, $name) = @_;
+    $name = "C17: $name";
     if (!$response || $response->{status} == 502) {
         pass("$name: no answer, or 502");
         return;
@@ -52,7 +53,7 @@ allow_log(qr/crccache_server:error.* \/cgi\/20000: the response is cut off \(ups
 expect_log(qr/crccache_server:error.* \/cut: the response is cut off \(upstream-error\)/);
 
 $origin->put('/whole', body => $page, fields => ['Content-Type' => 'text/html']);
-$server->is_delta($server->ask(@ask, '/whole'), @ask, $page, 'the next page is whole');
+$server->is_delta($server->ask(@ask, '/whole'), @ask, $page, 'C17: the next page is whole');
 
 # Nobody there: httpd's own 502, with our fields.
 my $dead = CRCSync::ServerAlone->start(to => CRCSync::Work::free_port());
@@ -71,7 +72,7 @@ my $early = $client->response(progress => sub { $_[0] && length $_[0]{body} });
 is(field($early, 'Content-Encoding'), 'crcsync', 'a large file is on its way');
 truncate $file, 20_000_000;
 $response = $client->response;
-ok(!$response || !$response->{complete}, 'a file that shrinks meanwhile: not complete');
+ok(!$response || !$response->{complete}, 'C17: a file that shrinks meanwhile: not complete');
 expect_log(qr/crccache_server:error.* \/cgi\/60000: the response is cut off \(upstream-error\)/);
 expect_log(qr/crccache_server:error.* \/large.bin: the response is cut off \(upstream-error\)/);
 is($files->httpd->last_log(1)->{reason}, 'upstream-error', 'a file that shrinks: the reason');
@@ -111,9 +112,9 @@ $client->response(progress => sub { $_[0] && length $_[0]{body} });
 $client->close;
 my $log = $left->httpd->last_log(1);
 is($log->{result}, 'delta', 'a reader who leaves: the result');
-is($log->{reason}, 'truncated', 'a reader who leaves: the reason');
+is($log->{reason}, 'truncated', 'C18: a reader who leaves: the reason');
 CRCSync::Work::wait_for('the origin', sub { -s "$sent/1" });
-cmp_ok(slurp("$sent/1"), '<', 20_000, 'a reader who leaves: the origin is let go before its end');
+cmp_ok(slurp("$sent/1"), '<', 20_000, 'C18: a reader who leaves: the origin is let go before its end');
 
 # Memory does not grow with the body: a child that has sent 10 MB needs no more for 300 MB. Only one child, so that it
 # is the same one.
@@ -163,7 +164,7 @@ for (['zeros', "\0" x 1_000_000], ['text', text(1_000_000, 2)], ['noise', random
     my $before = peak($child);
     my ($count, $end) = drain($small->port, "/$name.300", $value);
     like($end, qr/S.{20}\r\n0\r\n\r\n$/s, "$name: a whole delta of $count bytes");
-    cmp_ok(peak($child) - $before, '<', $allowed, "$name: KiB that a longer body takes");
+    cmp_ok(peak($child) - $before, '<', $allowed, "C19: $name: KiB that a longer body takes");
     unlink glob $small->dir . '/htdocs/*';
 }
 

@@ -44,6 +44,7 @@ $server->is_delta($server->get('/page.html', 'If-Block' => 'fs=40000; h=' . hash
     'hashes that match nothing');
 
 for (
+    ['fs=10',               "v=1; fs=10; h=" . hashes(11)],
     ['fs=0',               "v=1; fs=0; h=$hashes"],
     ['fs=10 for 40 hashes', "v=1; fs=10; h=$hashes"],
     ['fs=-1',              "v=1; fs=-1; h=$hashes"],
@@ -74,29 +75,30 @@ for (
     )
 {
     my ($name, $value) = @$_;
-    $server->is_full($server->get('/page.html', 'If-Block' => $value), $page, 'bad-if-block', $name);
+    $server->is_full($server->get('/page.html', 'If-Block' => $value), $page, 'bad-if-block', "C34: $name");
 }
 for (['2', 'unsupported-version'], ['0', 'unsupported-version'], ['99999999999999999999', 'bad-if-block']) {
     my ($version, $reason) = @$_;
     $server->is_full($server->get('/page.html', 'If-Block' => "v=$version; fs=$good_size; h=$hashes"), $page, $reason,
-        "version $version");
+        "C34: version $version");
 }
 for my $size ('200001', '2147483647', '2147483648', '2147483649', '9223372036854775808', '18446744073709551615') {
     $server->is_full($server->get('/page.html', 'If-Block' => "v=1; fs=$size; h=$hashes"), $page, 'block-limit',
-        "fs=$size: blocks that are too large");
+        "C34: fs=$size: blocks that are too large");
 }
 my $at_limit = $server->get('/page.html', 'If-Block' => "v=1; fs=200000; h=$hashes");
 is(field($at_limit, 'Content-Encoding'), 'crcsync', 'blocks of just the allowed size');
 # The last block takes the remainder: 4999 + 39 bytes.
 $server->is_full($server->get('/page.html', 'If-Block' => "v=1; fs=199999; h=$hashes"), $page, 'block-limit',
-    'a last block that is too large');
+    'C34: a last block that is too large');
 
 for (['two fields', $good, $good], ['a second field of nonsense', $good, 'x'], ['an empty second field', $good, ''],
     ['a second field after an unknown part', "$good; new", 'x=1'])
 {
     my ($name, @values) = @$_;
-    $server->is_full($server->get('/page.html', map { ('If-Block' => $_) } @values), $page, 'bad-if-block', $name);
+    $server->is_full($server->get('/page.html', map { ('If-Block' => $_) } @values), $page, 'bad-if-block', "C34: $name");
 }
 
+is_body($server->get('/page.html')->{body}, $page, 'C34: the server goes on');
 $server->children_live(@children);
 done_testing;

@@ -86,8 +86,8 @@ chmod 0755, glob $server->dir . '/cgi*/*';
 
 for my $path (qw(/ /dir/ /passed/page.html /inner/page.html /cgi/redirect /off/to-on.html /moved-on/)) {
     my $delta = $server->ask(@ask, $path);
-    $server->is_delta($delta, @ask, $page, $path);
-    is(scalar(grep { lc $_->[0] eq 'content-encoding' } @{$delta->{fields}}), 1, "$path: coded once");
+    $server->is_delta($delta, @ask, $page, "C21: $path");
+    is(scalar(grep { lc $_->[0] eq 'content-encoding' } @{$delta->{fields}}), 1, "C21: $path: coded once");
     is($server->log->{result}, 'delta', "$path: the log says so");
 }
 for my $path (qw(/to-off.html /moved-off/ /page.html?off)) {
@@ -100,8 +100,8 @@ for my $path (qw(/to-off.html /moved-off/ /page.html?off)) {
 }
 
 my $missing = $server->ask(@ask, '/nowhere');
-is($missing->{status}, 404, 'an ErrorDocument keeps its status');
-$server->is_full($missing, $page, 'status', 'an ErrorDocument');
+is($missing->{status}, 404, 'C21: an ErrorDocument keeps its status');
+$server->is_full($missing, $page, 'status', 'C21: an ErrorDocument');
 is(field($missing, 'Vary'), 'If-Block', 'an ErrorDocument: Vary');
 is(field($missing, 'Capability'), 'crcsync; m=1', 'an ErrorDocument: Capability');
 is($server->ask(@ask, '/forbidden')->{status}, 403, 'an ErrorDocument that is missing itself');
@@ -129,7 +129,7 @@ my $delta = $server->ask(@base, '/all.shtml');
 my $instance = CRCSync::Delta::apply_delta($delta->{body}, @base);
 like($instance, qr/^<h1>Start.*middle.*GATEWAY_INTERFACE.*end$/s, 'the same as a delta');
 cmp_ok(length $delta->{body}, '<', length($plain) / 4, 'of few bytes');
-unlike($instance, qr/HTTP_IF_BLOCK/, 'no If-Block for what is included');
+unlike($instance, qr/HTTP_IF_BLOCK/, 'C21: no If-Block for what is included');
 like($instance, qr/HTTP_ACCEPT_ENCODING=identity/, 'but identity');
 unlike($server->get('/cgi/echo')->{body}, qr/HTTP_ACCEPT_ENCODING/, 'which a plain request does not get');
 
@@ -139,7 +139,7 @@ is($server->ask(@ask, '/on-if-block.html')->{status}, 404, 'and where we are on'
 
 # mod_dir finds out late which section it is: the script sees what that section wants it to see.
 my $on = CRCSync::Delta::apply_delta($server->ask(@ask, '/to-cgi-on/')->{body}, @ask);
-unlike($on, qr/HTTP_IF_BLOCK/, 'from a section that is off to one that is on: no If-Block left');
+unlike($on, qr/HTTP_IF_BLOCK/, 'C21: from a section that is off to one that is on: no If-Block left');
 like($on, qr/HTTP_ACCEPT_ENCODING=identity/, 'and identity');
 my $to_off = $server->ask(@ask, '/to-cgi-off/', 'Accept-Encoding' => 'br')->{body};
 like($to_off, qr/HTTP_IF_BLOCK=/, 'from one that is on to one that is off: If-Block is back');
@@ -226,9 +226,9 @@ END
 my $off = CRCSync::Httpd->start(name => 'off', without => ['crccache_client'], conf => "CRCSyncServer Off\n");
 spew($off->dir . '/htdocs/page.html', $page);
 my $response = http_get($off->port, '/page.html', 'If-Block' => if_block(@ask));
-is_body($response->{body}, $page, 'off: the page');
-is(field($response, 'Vary'), undef, 'off: no Vary');
-is($off->last_log(1)->{result}, '-', 'off: no notes');
+is_body($response->{body}, $page, 'C22: off: the page');
+is(field($response, 'Vary'), undef, 'C22: off: no Vary');
+is($off->last_log(1)->{result}, '-', 'C22: off: no notes');
 
 allow_log(qr/AH01630/);
 done_testing;

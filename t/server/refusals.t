@@ -38,11 +38,11 @@ $files->is_delta($files->ask(@ask, '/page.shtml'), @ask, 'x' x 200, 'the same, l
 
 my $all = CRCSync::ServerAlone->start(to => $origin->port, conf => "CRCSyncServerMinSize 0\n");
 $origin->put('/tiny', body => '1', typed('text/html'));
-$all->is_delta($all->ask(@ask, '/tiny'), @ask, '1', 'one byte');
+$all->is_delta($all->ask(@ask, '/tiny'), @ask, '1', 'C10: one byte');
 $origin->put('/tiny', body => '', typed('text/html'));
-$all->is_full($all->ask(@ask, '/tiny'), '', 'too-small', 'nothing is never a delta');
+$all->is_full($all->ask(@ask, '/tiny'), '', 'too-small', 'C10: nothing is never a delta');
 $origin->put('/status', status => 204, body => '');
-$all->is_full($all->ask(@ask, '/status'), '', 'status', '204');
+$all->is_full($all->ask(@ask, '/status'), '', 'status', 'C10: 204');
 
 # --- type
 my $typed = CRCSync::ServerAlone->start(to => $origin->port, conf => <<'END');
@@ -88,7 +88,7 @@ for my $path (sort keys %wanted) {
     else { $typed->is_full($answer, $page, 'type', "$path, no type") }
 }
 $origin->put('/events', body => $page, typed('text/event-stream; charset=utf-8'));
-$all->is_full($all->ask(@ask, '/events'), $page, 'event-stream', 'an event stream');
+$all->is_full($all->ask(@ask, '/events'), $page, 'event-stream', 'C13: an event stream');
 
 # --- status
 for my $status (201, 203, 206, 226, 300, 301, 400, 404, 410, 500, 503) {
@@ -96,11 +96,11 @@ for my $status (201, 203, 206, 226, 300, 301, 400, 404, 410, 500, 503) {
         fields => ['Content-Type' => 'text/html', $status == 206 ? ('Content-Range' => 'bytes 0-19999/30000') : ()]);
     my $answer = $all->ask(@ask, '/status');
     is($answer->{status}, $status, "$status: passes");
-    $all->is_full($answer, $page, $status == 206 ? 'range' : 'status', $status);
+    $all->is_full($answer, $page, $status == 206 ? 'range' : 'status', $status == 206 ? 'C11: 206' : $status);
     is($all->log->{result}, 'bypassed', "$status: the result");
 }
 $origin->put('/status', body => $page, fields => ['Content-Type' => 'text/html', 'Content-Range' => 'bytes 0-1/2']);
-$all->is_full($all->ask(@ask, '/status'), $page, 'range', 'a 200 with Content-Range');
+$all->is_full($all->ask(@ask, '/status'), $page, 'range', 'C11: a 200 with Content-Range');
 
 # --- method
 for my $method (qw(POST PUT DELETE OPTIONS PROPFIND PATCH)) {

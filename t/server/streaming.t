@@ -53,7 +53,7 @@ my $server = CRCSync::ServerAlone->start(to => $origin->port);
 
 for my $piece (1, 7, 100, 4_096, 39_999) {
     my $want = $piece < 100 ? substr $page, 0, 4_000 : $page;
-    $server->is_delta($server->ask(@ask, "/pieces/$piece"), @ask, $want, "flushed after each $piece bytes");
+    $server->is_delta($server->ask(@ask, "/pieces/$piece"), @ask, $want, "C14: flushed after each $piece bytes");
 }
 
 # What is decided reaches the client while the origin waits: all but less than one block.
@@ -100,7 +100,7 @@ for my $case (['matching', @ask], ['new', text(40_000, 9), 20]) {
         progress => sub { $_[0] && length(rebuilt($_[0]{body}, @base)) > 20_000 - 2_001 });
     ok(!$early->{complete}, "a $name half: not the end");
     my $half = rebuilt($early->{body}, @base);
-    is_body($half, substr($page, 0, length $half), "a $name half: its bytes are there while the origin waits");
+    is_body($half, substr($page, 0, length $half), "C14: a $name half: its bytes are there while the origin waits");
     spew("$gates/$name", '');
     $server->is_delta($client->response, @base, $page, "a $name half: and then all");
     $server->{asked}++;
@@ -123,8 +123,8 @@ my $response = $client->response(
         return 0;
     }
 );
-is($seen, 5, 'each event came before the next was sent');
-is(field($response, 'Content-Encoding'), undef, 'an event stream is no delta');
+is($seen, 5, 'C13: each event came before the next was sent');
+is(field($response, 'Content-Encoding'), undef, 'C13: an event stream is no delta');
 ok($response->{complete}, 'it ends');
 
 # A CGI that waits: what its pipe has given goes out.
@@ -158,9 +158,9 @@ for my $size (1_024, 2_047, 65_535, 65_536) {
         my $body = text($bytes, 3);
         my $base = text(30_000, 3) . text(30_000, 4);
         $alone->page('page.html', $body);
-        $alone->is_delta($alone->ask($base, 30, '/page.html'), $base, 30, $body, "buffer $size, file of $bytes");
+        $alone->is_delta($alone->ask($base, 30, '/page.html'), $base, 30, $body, "C16: buffer $size, file of $bytes");
         $plain->put('/chunked', chunked => [unpack '(a8191)*', $body], fields => ['Content-Type' => 'text/html']);
-        $proxy->is_delta($proxy->ask($base, 30, '/chunked'), $base, 30, $body, "buffer $size, $bytes in chunks");
+        $proxy->is_delta($proxy->ask($base, 30, '/chunked'), $base, 30, $body, "C16: buffer $size, $bytes in chunks");
     }
     $_->httpd->stop for $alone, $proxy;
 }

@@ -38,6 +38,7 @@ START_TEST(a_page_may_be_a_delta) {
 }
 END_TEST
 
+// C11, C12, C13
 START_TEST(each_refusal_has_its_reason) {
     const auto with = [](auto change) {
         auto facts = page();
@@ -66,6 +67,7 @@ START_TEST(each_refusal_has_its_reason) {
 }
 END_TEST
 
+// C10
 START_TEST(nothing_is_never_a_delta) {
     auto none = policy();
     none.min_size = 0;
@@ -77,6 +79,7 @@ START_TEST(nothing_is_never_a_delta) {
 }
 END_TEST
 
+// C07
 START_TEST(codings_that_can_be_undone) {
     struct Case {
         const char* field;

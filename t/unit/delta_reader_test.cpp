@@ -63,6 +63,7 @@ START_TEST(the_strong_hash_may_stand_anywhere) {
 }
 END_TEST
 
+// C35, C36
 START_TEST(faults_of_form) {
     const std::string hash = hash_section("");
     expect("", Status::truncated);
@@ -88,6 +89,7 @@ START_TEST(a_wrong_checksum_in_a_stream) {
 }
 END_TEST
 
+// C15, C36
 START_TEST(cut_anywhere_it_is_not_whole) {
     const std::string instance = base.substr(300, 100) + "abc" + "defghijk";
     const std::string made = block(3) + literal("abc") + compressed("defghijk") + hash_section(instance);
@@ -99,6 +101,7 @@ START_TEST(cut_anywhere_it_is_not_whole) {
 }
 END_TEST
 
+// C36
 START_TEST(every_flipped_bit_is_noticed) {
     const std::string instance = base.substr(300, 200) + "some literals, not many" + base.substr(900, 100);
     const std::string made =
@@ -114,6 +117,7 @@ START_TEST(every_flipped_bit_is_noticed) {
 }
 END_TEST
 
+// C36
 START_TEST(limits_hold_for_each_kind_of_section) {
     DecoderLimits limits;
     limits.max_instance = 250;
@@ -130,6 +134,7 @@ START_TEST(limits_hold_for_each_kind_of_section) {
 }
 END_TEST
 
+// C38
 START_TEST(a_base_that_cannot_be_read) {
     class Broken final : public Base {
         std::uint64_t size() const override { return 1000; }

@@ -39,6 +39,7 @@ START_TEST(an_unchanged_page_costs_two_bytes_a_block) {
 }
 END_TEST
 
+// C16
 START_TEST(the_delta_does_not_depend_on_cuts) {
     const std::string base = text(200000, 3);
     const std::string page = noise(70000, 4) + text(150000, 5) + edit(base, 20, 6) + text(130000, 7) + noise(66000, 8);
@@ -57,6 +58,7 @@ START_TEST(the_delta_does_not_depend_on_cuts) {
 }
 END_TEST
 
+// C15
 START_TEST(a_delta_decodes_the_same_however_it_is_cut) {
     const std::string base = text(3000, 9);
     const std::string page = noise(40, 10) + edit(base, 6, 11);
@@ -80,6 +82,7 @@ START_TEST(a_delta_decodes_the_same_however_it_is_cut) {
 }
 END_TEST
 
+// C14
 START_TEST(flush_sends_what_is_decided) {
     const std::string base = text(20000, 12);
     const std::string page = edit(base, 10, 13) + text(3000, 14) + noise(3000, 15);

@@ -35,6 +35,7 @@ START_TEST(list_members_compare_without_case) {
 }
 END_TEST
 
+// C04
 START_TEST(vary_is_merged_and_taken_apart) {
     expect_text(list_with("", "If-Block"), "If-Block");
     expect_text(list_with(" ,", "If-Block"), "If-Block");
@@ -58,6 +59,7 @@ START_TEST(members_go_with_their_parameters) {
 }
 END_TEST
 
+// C06
 START_TEST(a_q_of_zero_refuses_a_coding) {
     for (const char* zero : {"crcsync;q=0", "gzip, crcsync ; Q=0.000", "CRCSYNC; q = 0.", "crcsync;a=b;q=0", "*;q=0"}) {
         ck_assert_msg(refuses_coding(zero, "crcsync"), "%s", zero);
@@ -80,6 +82,7 @@ START_TEST(a_q_of_zero_refuses_a_coding) {
 }
 END_TEST
 
+// C08
 START_TEST(accept_encoding_is_narrowed_to_what_can_be_undone) {
     expect_text(narrow_accept_encoding("gzip, deflate, br, zstd"), "gzip, deflate");
     expect_text(narrow_accept_encoding("br;q=1, GZIP;q=0.5,identity; q=0"), "GZIP;q=0.5, identity; q=0");
@@ -97,6 +100,7 @@ START_TEST(codings_that_a_suffix_may_name) {
 }
 END_TEST
 
+// C03
 START_TEST(the_suffix_goes_inside_the_quotes) {
     expect_text(tag_with_suffix("\"x\"", "identity"), "\"x-crcsync-identity\"");
     expect_text(tag_with_suffix("W/\"x\"", "gzip"), "W/\"x-crcsync-gzip\"");
@@ -107,6 +111,7 @@ START_TEST(the_suffix_goes_inside_the_quotes) {
 }
 END_TEST
 
+// C03
 START_TEST(exactly_one_suffix_comes_off) {
     const auto expect_split = [](const char* tag, const char* original, const char* coding) {
         const auto split = split_tag_suffix(tag);
@@ -143,6 +148,7 @@ START_TEST(a_suffix_comes_off_as_it_went_on) {
 }
 END_TEST
 
+// C03
 START_TEST(weak_tags) {
     expect_text(weak_tag("\"x\""), "W/\"x\"");
     expect_text(weak_tag("W/\"x\""), "W/\"x\"");
@@ -150,6 +156,7 @@ START_TEST(weak_tags) {
 }
 END_TEST
 
+// C03
 START_TEST(lists_of_tags_lose_their_suffixes) {
     const auto expect_stripped = [](const char* list, const char* want, bool want_changed) {
         bool changed = !want_changed;

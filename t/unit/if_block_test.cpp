@@ -60,6 +60,7 @@ START_TEST(parts_come_in_any_order_and_unknown_ones_are_ignored) {
 }
 END_TEST
 
+// C34
 START_TEST(malformed_values) {
     for (const std::string size : {"0", "-1", "", "+5", "1x", "0x10", "18446744073709551616", "1 0", "1.0"}) {
         expect(std::string("fs=").append(size).append(";h=").append(one_hash), Status::bad_if_block);
@@ -100,6 +101,7 @@ START_TEST(other_versions) {
 }
 END_TEST
 
+// C34
 START_TEST(large_blocks_are_refused) {
     expect("fs=1000;h=" + one_hash, Status::ok, 1000);
     expect("fs=1001;h=" + one_hash, Status::block_limit, 1000);

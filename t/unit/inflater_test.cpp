@@ -63,6 +63,7 @@ START_TEST(gzip_members_follow_each_other) {
 }
 END_TEST
 
+// C36
 START_TEST(a_stream_that_is_cut_is_not_at_its_end) {
     for (const auto& [format, bits] : {std::pair(Format::gzip, gzip_bits), std::pair(Format::deflate, zlib_bits)}) {
         const std::string coded = deflated(samples::text(1000, 3), bits);
@@ -95,6 +96,7 @@ START_TEST(bad_data) {
 }
 END_TEST
 
+// C36
 START_TEST(the_limit) {
     const std::string bytes(5'000'000, 'x');
     const std::string coded = deflated(bytes, gzip_bits);

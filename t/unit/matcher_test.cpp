@@ -97,6 +97,7 @@ void expect_as_plain(const std::string& base, const std::string& page, std::uint
     }
 }
 
+// C16
 START_TEST(as_the_plain_loop) {
     for (unsigned seed = 0; seed < 60; ++seed) {
         const std::string base = samples::text(300 + seed * 37, seed);
@@ -167,6 +168,7 @@ START_TEST(two_hits_in_one_stretch_come_in_order) {
 }
 END_TEST
 
+// C14
 START_TEST(flush_keeps_less_than_a_block) {
     const std::string base = samples::noise(1019, 16);
     const IfBlock if_block = samples::signature(base, 10);
@@ -192,6 +194,7 @@ START_TEST(flush_keeps_less_than_a_block) {
 }
 END_TEST
 
+// C14
 START_TEST(flush_just_before_the_end_finds_the_last_block) {
     const std::string base = samples::noise(1019, 19);
     const IfBlock if_block = samples::signature(base, 10);

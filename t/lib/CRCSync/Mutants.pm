@@ -1,4 +1,4 @@
-# Mutations: small faults that are put into the code to see whether the tests notice. One file of t/mutations for each
+# Mutations, or mutants: small faults that are put into the code to see whether the tests notice. One file of t/mutations for each
 # case of docs/cases.md, whose number is the file's name. A mutation is a paragraph:
 #
 #   What the fault is, in one line or more.
@@ -11,7 +11,7 @@
 # Where two guards stand behind each other both are taken away: `file:` and its text may come several times. Each test
 # named must fail with the mutation in place. The text must stand in the file exactly once: else the mutation is stale, as
 # after a change of the code that forgot it.
-package CRCSync::Mutations;
+package CRCSync::Mutants;
 
 use strict;
 use warnings;
