@@ -55,7 +55,7 @@ $| = 1;
 
 copy_code();
 configure();
-compile('all') or die "mutants: the unchanged code does not build, see $scratch/log\n";
+compile(targets(map { @{$_->{tests}} } @mutations)) or die "mutants: the unchanged code does not build, see $scratch/log\n";
 check_unchanged() unless $option{passing};
 my %count = (killed => 0, survived => 0, stale => 0, broken => 0);
 for my $mutation (@mutations) {
@@ -85,13 +85,24 @@ sub copy_code {
 
 sub configure {
     my @launcher = `which ccache` ? '-DCMAKE_CXX_COMPILER_LAUNCHER=ccache' : ();
-    run_or_die("cmake -G Ninja -S '$scratch' -B '$build' -DCRCSYNC_BENCH=OFF -DCRCSYNC_WERROR=OFF @launcher >'$scratch/log' 2>&1");
+    # Unoptimized, since most of the time goes into compiling.
+    my @options = (qw(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCRCSYNC_BENCH=OFF -DCRCSYNC_WERROR=OFF), @launcher);
+    run_or_die("cmake -G Ninja -S '$scratch' -B '$build' @options >'$scratch/log' 2>&1");
     return;
 }
 
 sub compile {
     my (@targets) = @_;
     return system("cmake --build '$build' -j $option{jobs} --target @targets >'$scratch/log' 2>&1") == 0;
+}
+
+# What the tests need.
+sub targets {
+    my %targets;
+    for my $test (@_) {
+        $targets{$_} = 1 for $test =~ m{^unit/(\w+)$} ? $1 : qw(mod_crccache_server mod_crccache_client crcsync_tool);
+    }
+    return sort keys %targets;
 }
 
 sub passes {
@@ -116,10 +127,8 @@ sub try {
     return (stale => $@ =~ s/^stale: //r =~ s/\n//r) if $@;
     my %unchanged = map { $_ => $read->($_) } keys %changed;
     spew("$scratch/$_", $changed{$_}) for keys %changed;
-    my %targets = map { m{^unit/(\w+)$} ? ($1 => 1) : map { $_ => 1 } qw(mod_crccache_server mod_crccache_client crcsync_tool) }
-        @{$mutation->{tests}};
     my @verdict = 'killed';
-    if (compile(sort keys %targets)) {
+    if (compile(targets(@{$mutation->{tests}}))) {
         my @passing = grep { passes($_) } @{$mutation->{tests}};
         @verdict = (survived => "@passing") if @passing;
     }
