@@ -108,6 +108,7 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
         return nullptr;
     }
     if (r->status == HTTP_NOT_MODIFIED) {
+        mend_not_modified_fields(r);
         if (!state_.is_refetch) state_.outcome.result = Result::not_modified;
         return nullptr;
     }

@@ -111,6 +111,17 @@ void mend_undone_fields(request_rec* r) {
     change_field(r, "ETag", fields::weak_tag);
 }
 
+void mend_not_modified_fields(request_rec* r) {
+    const char* asked = apr_table_getm(r->pool, r->headers_in, "If-None-Match");
+    if (asked == nullptr) return;
+    const auto tags = split_list(asked);
+    const auto has = [&tags](std::string_view tag) { return std::find(tags.begin(), tags.end(), tag) != tags.end(); };
+    change_field(r, "ETag", [&has](std::string_view value) {
+        const std::string weak = fields::weak_tag(value);
+        return has(weak) && !has(value) ? weak : std::string(value);
+    });
+}
+
 bool is_bound_to_its_bytes(const request_rec* r) {
     return has_directive(response_field(r, "Cache-Control"), "no-transform") ||
            std::any_of(digest_fields.begin(), digest_fields.end(),

@@ -43,6 +43,9 @@ for my $coding (qw(gzip x-gzip deflate)) {
     # The weak tag that the reader has comes back and gives the origin's 304.
     my ($response) = $pair->get("/$coding", 'If-None-Match' => 'W/"4"', 'Accept-Encoding' => 'gzip');
     is($response->{status}, 304, "$coding: 304 for the weak tag");
+    is(field($response, 'ETag'), 'W/"4"', "$coding: the 304 names the weak tag: a cache compares it with what it has");
+    ($response) = $pair->get("/$coding", 'If-None-Match' => 'W/"4", "4"', 'Accept-Encoding' => 'gzip');
+    is(field($response, 'ETag'), '"4"', "$coding: who has the strong tag too gets the origin's");
 }
 
 # Codings that nobody here can undo pass as they are, each time.

@@ -1,5 +1,5 @@
-# Transparency, measured: hundreds of generated cases, fetched directly, through plain proxies and through the pair, differ in
-# nothing but what docs/transparency.md lists.
+# Transparency, measured: hundreds of generated cases, fetched directly, through plain proxies and through the pair,
+# differ in nothing but what docs/transparency.md lists.
 use strict;
 use warnings;
 

@@ -1,11 +1,11 @@
 # Combinations of factors in which every pair of values of any two factors occurs, in few rows.
 #
-#   my @rows = all_pairs([method => qw(GET HEAD)], [coding => 'gzip', ''], ...);   # [{method => 'GET', coding => ''}, ...]
+#   my @rows = all_pairs([method => qw(GET HEAD)], [coding => 'gzip', ''], ...);   # ({method => 'GET', ...}, ...)
 #   my @missing = missing_pairs(\@rows, @factors);                                 # none
 #
 # The way is greedy: a row begins with a pair that no row has yet, and each further factor takes the value that brings
-# most new pairs. The same factors give the same rows, on every machine. A value that stands twice counts as two: it comes
-# more often.
+# most new pairs. The same factors give the same rows, on every machine. A value that stands twice counts as two: it
+# comes more often.
 package CRCSync::Transparency::AllPairs;
 
 use strict;

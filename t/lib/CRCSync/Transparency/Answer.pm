@@ -105,7 +105,8 @@ sub answer {
     push @fields, 'WWW-Authenticate' => 'Basic realm="x"' if $status == 401;
     my $bodyless = $status =~ /^(?:204|304)$/;
     @content = () if $bodyless;
-    return _message($case, $request, "$status" . _reason($case, $status), [@fields, @content], $bodyless ? undef : $body);
+    push @fields, @content;
+    return _message($case, $request, $status . _reason($case, $status), \@fields, $bodyless ? undef : $body);
 }
 
 sub _reason {
@@ -195,9 +196,12 @@ sub _partial {
         return (substr($body, $first, $last - $first + 1), 'Content-Range' => "bytes $first-$last/$size");
     }
     my $boundary = 'THIS_SEPARATES';
-    my $multi = join '', map {
-        "\r\n--$boundary\r\nContent-Range: bytes $_->[0]-$_->[1]/$size\r\n\r\n" . substr $body, $_->[0], $_->[1] - $_->[0] + 1
-    } @$parts;
+    my $multi = '';
+    for (@$parts) {
+        my ($first, $last) = @$_;
+        $multi .= "\r\n--$boundary\r\nContent-Range: bytes $first-$last/$size\r\n\r\n";
+        $multi .= substr $body, $first, $last - $first + 1;
+    }
     my %rest = @$content;
     delete @rest{grep { lc eq 'content-type' } keys %rest};
     @$content = (%rest, 'Content-Type' => "multipart/byteranges; boundary=$boundary");

@@ -3,13 +3,13 @@
 #   my @cases = cases();                       # {number, target, group, and a value for each factor of the group}
 #   my @steps = steps($case, 'changed');       # the requests of a round: {case, target, method, fields, body or chunks}
 #
-# Three groups. "page": a page with status 200, as GET or HEAD, in all that codings, caches, validators, conditionals and
-# fields can be. "status": every status with every method. Within these every pair of values occurs. "delta": pages that
-# look like deltas, in all combinations.
+# Three groups. "page": a page with status 200, as GET or HEAD, in all that codings, caches, validators, conditionals
+# and fields can be. "status": every status with every method. Within these every pair of values occurs. "delta": pages
+# that look like deltas, in all combinations.
 #
 # The rounds: cold (the case's request, for a URL never seen), base (a plain GET, where the case's request is none),
-# warm (the case's request, nothing has changed), changed (the case's request, for a new version of the page), after (the
-# plain GET of the new version). CRCSync::Transparency::Answer is the origin.
+# warm (the case's request, nothing has changed), changed (the case's request, for a new version of the page), after
+# (the plain GET of the new version). CRCSync::Transparency::Answer is the origin.
 package CRCSync::Transparency::Cases;
 
 use strict;
@@ -97,14 +97,17 @@ my %fields = (
         auth     => ['WWW-Authenticate' => 'Basic realm="a, b"', 'WWW-Authenticate' => 'Bearer', 'Proxy-Status' => 'x'],
         warning  => [Warning => '110 a "stale"', Warning => '214 b "changed"', 'Retry-After' => '120'],
         repeated => ['X-One' => '1', 'X-Two' => '2', 'X-One' => '3', 'x-one' => '1', 'X-ONE' => ''],
-        odd      => ['X-Empty' => '', 'x-lower-CASE' => 'v', 'X_Under' => 'v', 'X-Long' => 'y' x 3000, "X'!#\$%&*+.^`|~" => '!'],
+        odd      => ['X-Empty' => '', 'x-lower-CASE' => 'v', 'X_Under' => 'v', 'X-Long' => 'y' x 3000,
+            "X'!#\$%&*+.^`|~" => '!'],
         latin    => ['X-Latin' => "caf\xe9", 'X-Tab' => "a\tb", 'X-Colon' => 'a: b: c', 'X-Quote' => '"a\\"b", \'c'],
         ranges   => ['Accept-Ranges' => 'bytes'],
         'no ranges' => ['Accept-Ranges' => 'none'],
-        security => ['Content-Security-Policy' => "default-src 'self'; img-src *", 'Strict-Transport-Security' => 'max-age=1',
-            'Access-Control-Allow-Origin' => '*', 'Access-Control-Expose-Headers' => 'ETag', 'Referrer-Policy' => 'no-referrer'],
+        security => ['Content-Security-Policy' => "default-src 'self'; img-src *",
+            'Strict-Transport-Security' => 'max-age=1', 'Access-Control-Allow-Origin' => '*',
+            'Access-Control-Expose-Headers' => 'ETag', 'Referrer-Policy' => 'no-referrer'],
         capable  => [Capability => 'other; x=1', 'Alt-Svc' => 'clear', 'X-Cache' => 'HIT', Allow => 'GET, HEAD'],
-        location => [Location => '/there', Refresh => '5; url=/there', 'SourceMap' => '/m', 'X-Sendfile' => '/etc/hosts'],
+        location => [Location => '/there', Refresh => '5; url=/there', 'SourceMap' => '/m',
+            'X-Sendfile' => '/etc/hosts'],
         clear    => ['Clear-Site-Data' => '"cookies"', 'Timing-Allow-Origin' => '*', 'Server-Timing' => 'a;dur=1'],
     },
 );
@@ -119,12 +122,14 @@ my %reader = (
     'no-store' => ['Cache-Control' => 'no-store'],
     'max-age'  => ['Cache-Control' => 'max-age=0'],
     'no-transform' => ['Cache-Control' => 'no-transform'],
-    browser  => ['User-Agent' => 'Mozilla/5.0 (X11)', Accept => 'text/html,*/*;q=0.8', 'Accept-Language' => 'de,en;q=0.5',
-        Referer => 'http://www.example.com/from?x=y', DNT => '1', 'Upgrade-Insecure-Requests' => '1', 'Sec-Fetch-Mode' => 'navigate'],
-    own      => ['X-One' => '1', 'x-one' => '2', 'X-Empty' => '', Forwarded => 'for=10.0.0.1', 'X-Forwarded-For' => '10.0.0.1',
-        Via => '1.0 before', 'Max-Forwards' => '9'],
+    browser  => ['User-Agent' => 'Mozilla/5.0 (X11)', Accept => 'text/html,*/*;q=0.8',
+        'Accept-Language' => 'de,en;q=0.5', Referer => 'http://www.example.com/from?x=y', DNT => '1',
+        'Upgrade-Insecure-Requests' => '1', 'Sec-Fetch-Mode' => 'navigate'],
+    own      => ['X-One' => '1', 'x-one' => '2', 'X-Empty' => '', Forwarded => 'for=10.0.0.1',
+        'X-Forwarded-For' => '10.0.0.1', Via => '1.0 before', 'Max-Forwards' => '9'],
     hop      => [Connection => 'X-Hop', 'X-Hop' => 'away', TE => 'trailers'],
-    origin   => [Origin => 'http://a.example', 'Access-Control-Request-Method' => 'PUT', 'X-Requested-With' => 'x', Prefer => 'a, b'],
+    origin   => [Origin => 'http://a.example', 'Access-Control-Request-Method' => 'PUT', 'X-Requested-With' => 'x',
+        Prefer => 'a, b'],
     old      => [],    # HTTP/1.0
 );
 
@@ -194,8 +199,8 @@ sub _often {
 
 my @status = (
     [
-        status => qw(200 201 202 203 204 206 226 299 300 301 302 303 304 307 308 400 401 403 404 405 406 408 409 410 412 413 415
-            416 418 422 425 429 431 451 500 501 502 503 504 599)
+        status => qw(200 201 202 203 204 206 226 299 300 301 302 303 304 307 308 400 401 403 404 405 406 408 409 410
+            412 413 415 416 418 422 425 429 431 451 500 501 502 503 504 599)
     ],
     [method => qw(GET HEAD POST PUT DELETE PATCH OPTIONS PROPFIND FROBNICATE)],
     [sends  => qw(nothing length chunked none)],

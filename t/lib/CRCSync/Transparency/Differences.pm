@@ -14,6 +14,7 @@ use strict;
 use warnings;
 
 use CRCSync::Stream;
+use CRCSync::Transparency::Answer qw(code);
 
 # Hop-by-hop: RFC 9110, section 7.6.1, and the framing of a body.
 my %hop = map { $_ => 1 } qw(connection keep-alive te trailer transfer-encoding upgrade proxy-connection);
@@ -24,11 +25,12 @@ my @response_rules = (
     # --- what our modules change
     [modules => 'a coding is undone' => sub {
         my ($d, $x) = @_;
-        return 0 unless $x->{undone};
-        return 1 if $d->{what} eq 'body' && $d->{got} eq $x->{page};
+        return 0 unless length $x->{undone};
+        return 1 if $d->{what} eq 'body' && code($x->{undone}, $d->{got}) eq $d->{want};
         return 0 unless $d->{what} eq 'field';
         return 1 if $d->{field} eq 'content-encoding' && !defined $d->{got};
-        return 1 if $d->{field} eq 'content-length' && (!defined $d->{got} || $d->{got} == length $x->{page});
+        my $length = length $x->{got}{response}{body};
+        return 1 if $d->{field} eq 'content-length' && ($d->{got} // $length) == $length;
         return $d->{field} eq 'etag' && defined $d->{want} && defined $d->{got} && $d->{got} eq "W/$d->{want}";
     }],
     [modules => 'Accept-Ranges of a delta' => sub {
@@ -38,12 +40,12 @@ my @response_rules = (
     [modules => 'If-Block in the Vary of the origin' => sub {
         my ($d, $x) = @_;
         return $d->{what} eq 'field' && $d->{field} eq 'vary' && $x->{step}{case}{vary} eq 'if-block'
-            && ($d->{got} // '') eq join ',', grep { $_ ne 'If-Block' } split /,/, _one_vary($d->{want});
+            && ($d->{got} // '') eq join(',', grep { $_ ne 'If-Block' } split /,/, _one_vary($d->{want}));
     }],
     [modules => 'Content-Encoding: identity of a delta' => sub {
         my ($d, $x) = @_;
-        return $d->{what} eq 'field' && $d->{field} eq 'content-encoding' && $d->{want} eq 'identity' && !defined $d->{got}
-            && $x->{result} eq 'delta';
+        return $d->{what} eq 'field' && $d->{field} eq 'content-encoding' && ($d->{want} // '') eq 'identity'
+            && !defined $d->{got} && $x->{result} eq 'delta';
     }],
     [modules => 'Vary is spelled with a capital' => sub {
         my ($d) = @_;
@@ -73,7 +75,8 @@ my @response_rules = (
     }],
     [httpd => 'no length for HTTP/1.0 after a chunked body' => sub {
         my ($d, $x) = @_;
-        return $d->{what} eq 'field' && $d->{field} eq 'content-length' && !defined $d->{got} && defined $x->{step}{minor};
+        return $d->{what} eq 'field' && $d->{field} eq 'content-length' && !defined $d->{got}
+            && defined $x->{step}{minor};
     }],
     [httpd => 'an empty HEAD has no length' => sub {
         my ($d, $x) = @_;
@@ -99,11 +102,13 @@ my @request_rules = (
         my ($d, $x) = @_;
         return 0 unless $x->{result} eq 'refetched' && $x->{got}{response}{status} =~ /^(?:400|413|431)$/;
         return 1 if $d->{what} eq 'count' && $d->{want} == 1 && $d->{got} == 2;
-        return $d->{what} eq 'field' && $d->{field} eq 'cache-control' && $d->{got} eq join ', ', grep { defined } $d->{want}, 'no-cache';
+        return $d->{what} eq 'field' && $d->{field} eq 'cache-control'
+            && $d->{got} eq join(', ', grep { defined } $d->{want}, 'no-cache');
     }],
     [httpd => 'Host and X-Forwarded-*' => sub {
         my ($d) = @_;
-        return $d->{what} eq 'field' && $d->{field} =~ /^(?:host|x-forwarded-(?:host|server|for))$/ && $d->{got} =~ /127\.0\.0\.1/;
+        return $d->{what} eq 'field' && $d->{field} =~ /^(?:host|x-forwarded-(?:host|server|for))$/
+            && $d->{got} =~ /127\.0\.0\.1/;
     }],
     [httpd => 'HTTP/1.1 upstream' => sub {
         my ($d) = @_;
@@ -119,7 +124,8 @@ my @request_rules = (
     }],
     [httpd => 'repeated fields are joined' => sub {
         my ($d) = @_;
-        return $d->{what} eq 'field' && defined $d->{want} && $d->{want} =~ /\n/ && ($d->{got} // '') eq ($d->{want} =~ s/\n/, /gr);
+        return $d->{what} eq 'field' && defined $d->{want} && $d->{want} =~ /\n/
+            && ($d->{got} // '') eq ($d->{want} =~ s/\n/, /gr);
     }],
     [httpd => 'framing of the body' => sub {
         my ($d, $x) = @_;
@@ -149,8 +155,10 @@ sub response {
     return 'no response' unless $want && $got;
     return 'cut off' unless $want->{complete} && $got->{complete};
     my $coding = CRCSync::Stream::field($want, 'Content-Encoding') // '';
-    $x->{undone} = $coding =~ /^(?:x-)?gzip$|^deflate$/ && $x->{step}{method} eq 'GET' && $want->{status} == 200
+    # The coding, if that is so.
+    my $undone = $coding =~ /^(?:x-)?gzip$|^deflate$/ && $x->{step}{method} eq 'GET' && $want->{status} == 200
         && !defined CRCSync::Stream::field($got, 'Content-Encoding');
+    $x->{undone} = $undone ? $coding : '';
     my @differences = map { {what => $_, want => $want->{$_}, got => $got->{$_}} }
         grep { $want->{$_} ne $got->{$_} } qw(status reason body);
     push @differences, _fields($want, $got);
@@ -197,7 +205,8 @@ sub _fields {
             push @differences, {what => 'field', field => $name, want => $values, got => $others};
         }
         elsif ("@{[map { $_->[0] } @$w]}" ne "@{[map { $_->[0] } @$g]}") {
-            push @differences, {what => 'spelling', want => "@{[map { $_->[0] } @$w]}", got => "@{[map { $_->[0] } @$g]}"};
+            my ($here, $there) = map { join ' ', map { $_->[0] } @$_ } $w, $g;
+            push @differences, {what => 'spelling', want => $here, got => $there};
         }
     }
     return @differences;
@@ -213,9 +222,15 @@ sub _by_name {
 
 sub _text {
     my ($d) = @_;
-    my ($want, $got) = map { !defined $d->{$_} ? 'nothing' : length $d->{$_} > 200 ? length($d->{$_}) . ' bytes' : "'$d->{$_}'" }
-        qw(want got);
-    return join(' ', $d->{what}, $d->{field} // ()) . ": $want, here $got" =~ s/([^\x20-\x7e])/sprintf '\\x%02x', ord $1/ger;
+    my ($want, $got) = map { _value($d->{$_}) } qw(want got);
+    return join(' ', $d->{what}, $d->{field} // ()) . ": $want, here $got";
+}
+
+sub _value {
+    my ($value) = @_;
+    return 'nothing' unless defined $value;
+    return length($value) . ' bytes' if length $value > 200;
+    return "'$value'" =~ s/([^\x20-\x7e])/sprintf '\\x%02x', ord $1/ger;
 }
 
 # As httpd writes it.

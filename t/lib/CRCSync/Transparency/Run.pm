@@ -64,7 +64,10 @@ sub fetch {
     for my $way (sort keys %steps) {
         my $pid = fork // die "fork: $!\n";
         if (!$pid) {
-            my $done = eval { Storable::nstore($self->_fetch_all($self->{ways}{$way}, $steps{$way}), "$self->{dir}/$way"); 1 };
+            my $done = eval {
+                Storable::nstore($self->_fetch_all($self->{ways}{$way}, $steps{$way}), "$self->{dir}/$way");
+                1;
+            };
             warn "$way: $@" if !$done;
             POSIX::_exit($done ? 0 : 1);
         }
@@ -78,9 +81,10 @@ sub fetch {
         my $responses = Storable::retrieve("$self->{dir}/$way");
         my %seen;
         push @{$seen{$_->{target}}}, $_ for $self->{origins}{$way}->requests;
-        $result{$way} =
-            [map { {response => $responses->[$_], requests => $seen{$steps{$way}[$_]{target}} // []} } 0 .. $#$responses];
-        $self->{fetched} += @$responses;
+        for my $step (@{$steps{$way}}) {
+            push @{$result{$way}}, {response => shift @$responses, requests => $seen{$step->{target}} // []};
+        }
+        $self->{fetched} += @{$steps{$way}};
     }
     return \%result;
 }
