@@ -13,9 +13,9 @@ use Time::HiRes qw(time);
 my $usage = <<'TEXT';
 usage: build/mutants.sh [OPTION]... [CASE]...
 
-Puts each mutation of t/mutations (of the cases named, else of all) into a copy of the code, builds it, and runs the tests
-that the mutation names. Each of them must fail: then the mutation is killed. If one passes it has survived, and shows
-that a test is too weak. All named tests run on the unchanged code first, and must pass.
+Puts each mutation of t/mutations (of the cases named, else of all) into a copy of the code, builds it, and runs the
+tests that the mutation names. Each of them must fail: then the mutation is killed. If one passes it has survived, and
+shows that a test is too weak. All named tests run on the unchanged code first, and must pass.
 
   --list          only lists the mutations
   --passing       the tests are known to pass on the unchanged code, and are not run on it
@@ -33,6 +33,10 @@ if ($option{help}) { print $usage; exit 0 }
 my %wanted = map { $_ => 1 } @ARGV;
 my @mutations = grep { !%wanted || $wanted{$_->{case}} } CRCSync::Mutants::read_all($top);
 delete $wanted{$_->{case}} for @mutations;
+# The first of each case, then the second of each: who stops a run has seen something of all cases.
+my %turn;
+$_->{turn} = ++$turn{$_->{case}} for @mutations;
+@mutations = sort { $a->{turn} <=> $b->{turn} || $a->{case} cmp $b->{case} } @mutations;
 die "mutants: no mutations for @{[sort keys %wanted]}\n" if %wanted;
 if ($option{list}) {
     print "$_->{case}  $_->{what} (@{$_->{tests}})\n" for @mutations;
@@ -62,13 +66,14 @@ for my $mutation (@mutations) {
     my $start = time;
     my ($verdict, $why) = try($mutation);
     $count{$verdict}++;
-    printf "%-8s %s  %s%s (%d s)\n", $verdict, @$mutation{qw(case what)}, $why ? " [$why]" : '', time - $start;
+    my $seconds = time - $start;
+    printf "%-8s %s  %s%s (%d s)\n", $verdict, @$mutation{qw(case what)}, $why ? " [$why]" : '', $seconds;
 }
 print join(', ', map { "$count{$_} $_" } qw(killed survived stale broken)), "\n";
 exit($count{killed} == @mutations ? 0 : 1);
 
-# Only what git knows, or would: no build directories. Files that are the same keep their times, so that nothing is built
-# anew.
+# Only what git knows, or would: no build directories. Files that are the same keep their times, so that nothing is
+# built anew.
 sub copy_code {
     open my $list, '-|', 'git', '-C', $top, 'ls-files', '-co', '--exclude-standard', '-z' or die "git: $!\n";
     local $/ = "\0";
@@ -86,7 +91,8 @@ sub copy_code {
 sub configure {
     my @launcher = `which ccache` ? '-DCMAKE_CXX_COMPILER_LAUNCHER=ccache' : ();
     # Unoptimized, since most of the time goes into compiling.
-    my @options = (qw(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCRCSYNC_BENCH=OFF -DCRCSYNC_WERROR=OFF), @launcher);
+    my @options = (qw(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0), '-DCRCSYNC_BENCH=OFF', '-DCRCSYNC_WERROR=OFF',
+        @launcher);
     run_or_die("cmake -G Ninja -S '$scratch' -B '$build' @options >'$scratch/log' 2>&1");
     return;
 }

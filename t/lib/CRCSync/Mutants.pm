@@ -43,7 +43,8 @@ sub read_file {
         }
         my @changes = @{$mutation->{changes}};
         next unless @changes || length $mutation->{what};
-        die "$path: not whole:\n$paragraph" if !@changes || !@{$mutation->{tests}} || !$mutation->{what} || grep { !@{$_->{old}} } @changes;
+        my $whole = @changes && @{$mutation->{tests}} && $mutation->{what} && !grep { !@{$_->{old}} } @changes;
+        die "$path: not whole:\n$paragraph" unless $whole;
         for my $change (@changes) {
             $change->{$_} = join "\n", @{$change->{$_}} for qw(old new);
         }
