@@ -35,7 +35,8 @@ void mend_decoded_fields(request_rec* r, const std::string& coding_left, std::ui
 // For a response whose coding is undone while it passes: no coding, no length, a weak tag.
 void mend_undone_fields(request_rec* r);
 
-// For a 304: whoever asked by the weak form of the tag alone has the bytes that only that form names, and goes on with it.
+// For a 304: whoever asked by the weak form of the tag alone has the bytes that only that form names, and goes on with
+// it.
 void mend_not_modified_fields(request_rec* r);
 
 // Whether the response carries a digest of its exact bytes, or forbids that they be changed.
