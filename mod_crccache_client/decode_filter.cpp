@@ -152,8 +152,10 @@ apr_status_t DecodeFilter::pass_as_full(ap_filter_t* f, apr_bucket_brigade* brig
 }
 
 apr_status_t DecodeFilter::fail(ap_filter_t* f, apr_bucket_brigade* brigade) noexcept {
-    const bool nothing_passed = !begun_ || is_holding() || state_.recovery != Recovery::none;
-    const bool changed = body_ && body_->progress() == ResponseBody::Progress::changed;
+    using Progress = ResponseBody::Progress;
+    const bool waiting = body_ && body_->progress() == Progress::waiting;
+    const bool nothing_passed = !begun_ || is_holding() || waiting || state_.recovery != Recovery::none;
+    const bool changed = body_ && body_->progress() == Progress::changed;
     state_.outcome.reason = Reason::fault;
     body_.reset();
     if (!nothing_passed && !changed) return step_aside(f, brigade);

@@ -35,7 +35,8 @@ public:
 
     // How far it has come: what can be done if it cannot go on.
     enum class Progress {
-        holding,    // nothing was passed on
+        holding,    // nothing was passed on, and will not be before all is there
+        waiting,    // nothing was passed on yet
         untouched,  // what was passed on is what came
         changed,    // other bytes were passed on
     };

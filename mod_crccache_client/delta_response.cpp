@@ -175,15 +175,16 @@ apr_status_t DeltaResponse::refuse(ap_filter_t* f, apr_bucket_brigade* rest, Sta
     return state_.filter->recover(Recovery::refetch, reason);
 }
 
-// It was no delta: what was held goes on, and all that follows.
+// It was no delta: what was held goes on, and all that follows. All of it is put into the caller's brigade, where a
+// fault on the way leaves it for the filter to pass on.
 apr_status_t DeltaResponse::pass_as_it_is(ap_filter_t* f, apr_bucket_brigade* rest) {
     // This object ends when the filter takes another body: what is needed is moved out first.
     const auto held = std::move(body_);
-    apr_bucket_brigade* brigade = apr_brigade_create(f->r->pool, f->c->bucket_alloc);
-    while (held->take(brigade, step)) {
+    apr_bucket_brigade* front = apr_brigade_create(f->r->pool, f->c->bucket_alloc);
+    while (held->take(front, step)) {
     }
-    APR_BRIGADE_CONCAT(brigade, rest);
-    return state_.filter->pass_as_full(f, brigade);
+    APR_BRIGADE_PREPEND(rest, front);
+    return state_.filter->pass_as_full(f, rest);
 }
 
 }  // namespace crcsync::client

@@ -34,6 +34,7 @@ public:
     void set_filter(ap_filter_t* f) { filter_ = f; }
     bool push(Bytes bytes) { return inflater_.push(bytes, *this) == Status::ok; }
     bool at_end() const { return inflater_.at_end(); }
+    bool has_passed() const { return has_passed_; }
     apr_bucket_brigade* out() { return out_; }
 
     bool write(Bytes bytes) override {
@@ -46,6 +47,7 @@ public:
 
     apr_status_t flush() {
         waiting_ = 0;
+        has_passed_ = true;
         const apr_status_t status = ap_pass_brigade(filter_->next, out_);
         apr_brigade_cleanup(out_);
         return r_->connection->aborted != 0 ? APR_ECONNABORTED : status;
@@ -60,6 +62,7 @@ private:
     apr_bucket_brigade* out_;
     ap_filter_t* filter_ = nullptr;
     std::size_t waiting_ = 0;
+    bool has_passed_ = false;
 };
 
 FullResponse::FullResponse(RequestState& state, std::string coding)
@@ -77,6 +80,11 @@ FullResponse::FullResponse(RequestState& state, std::string coding)
 }
 
 FullResponse::~FullResponse() = default;
+
+ResponseBody::Progress FullResponse::progress() const {
+    if (!undo_) return Progress::untouched;
+    return undo_->has_passed() ? Progress::changed : Progress::waiting;
+}
 
 apr_status_t FullResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
     if (undo_) return pass_undone(f, brigade);

@@ -19,7 +19,7 @@ public:
     ~FullResponse() override;
 
     apr_status_t pass(ap_filter_t* f, apr_bucket_brigade* brigade) override;
-    Progress progress() const override { return undo_ ? Progress::changed : Progress::untouched; }
+    Progress progress() const override;
 
 private:
     apr_status_t pass_undone(ap_filter_t* f, apr_bucket_brigade* brigade);

@@ -7,6 +7,7 @@
 #       without => ['crccache_client'],       # modules to leave out
 #       ports   => ['TLS'],                   # further free ports: @TLS@ in conf, $httpd->port('TLS')
 #       vars    => {TO => $port},             # @TO@ in conf
+#       faults  => CRCSync::Faults->new,      # faults inside of it
 #       conf    => "CRCSyncServer On\n",      # @PORT@ is the main port (Listen is there), @DIR@ the work directory
 #   );
 #   $httpd->port; $httpd->dir; $httpd->graceful; $httpd->stop; $httpd->log(3);
@@ -65,7 +66,7 @@ sub _prepare {
     my $name = $options{name} // 'httpd';
     my $dir = CRCSync::Work::new_dir($name);
     make_path(map { "$dir/$_" } qw(htdocs cache));
-    my $self = bless {name => $name, dir => $dir}, $class;
+    my $self = bless {name => $name, dir => $dir, faults => $options{faults}}, $class;
     my %vars = (%{$options{vars} // {}}, DIR => $dir);
     $vars{$_} = $self->{ports}{$_} = CRCSync::Work::free_port() for 'PORT', @{$options{ports} // []};
     my $conf = $self->_base_conf(%options) . ($options{conf} // '');
@@ -121,6 +122,7 @@ sub _run {
         open STDIN, '<', '/dev/null';
         open STDERR, '>>', "$self->{dir}/error.log";
         open STDOUT, '>&', \*STDERR;
+        local %ENV = (%ENV, $self->{faults} ? $self->{faults}->environment : ());
         exec $program, '-DFOREGROUND', '-f', "$self->{dir}/httpd.conf" or POSIX::_exit(127);
     }
     CRCSync::Work::note_pid($pid);

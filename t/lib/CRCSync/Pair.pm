@@ -6,6 +6,7 @@
 #       client => "CRCSyncClientMinBase 1\n",     # added to the client proxy's
 #       relay  => {strip => ['ETag']},            # options of the relay
 #       mpm    => 'worker',
+#       client_faults => $faults, server_faults => $faults,          # CRCSync::Faults
 #   );
 #   my ($response, @exchanges) = $pair->get('/page', Accept => '*/*');
 #
@@ -31,6 +32,7 @@ sub start {
         without => ['crccache_client'],
         modules => $options{server_modules},
         ports   => $options{server_ports},
+        faults  => $options{server_faults},
         vars    => {TO => $options{to}},
         conf    => server_conf() . ($options{server} // ''),
         %common
@@ -41,6 +43,7 @@ sub start {
         without => ['crccache_server'],
         modules => $options{client_modules},
         ports   => $options{client_ports},
+        faults  => $options{client_faults},
         vars    => {TO => $self->{relay}->port, SERVER => $self->{server}->port},
         conf    => client_conf() . ($options{client} // ''),
         %common
