@@ -1,5 +1,9 @@
 #include "write_turn.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <functional>
 
 #include "shared_memory.h"
@@ -11,10 +15,10 @@ namespace {
 // Keys that fall on the same place take turns too.
 constexpr std::size_t place_count = 1024;
 
-// A writer that was killed keeps its turn for so long, in seconds.
+// A turn that lasts longer, in seconds, is over: its writer hangs, or another process has got the number of a dead one.
 constexpr std::uint32_t longest_turn = 60;
 
-using Place = std::atomic<std::uint32_t>;
+using Place = std::atomic<std::uint64_t>;
 Place* places = nullptr;  // set while one thread runs
 
 Place* place_of(const std::string& key) {
@@ -25,14 +29,20 @@ std::uint32_t now() {
     return static_cast<std::uint32_t>(apr_time_sec(apr_time_now()));
 }
 
-bool is_running_since(std::uint32_t since) {
-    return since != 0 && now() - since <= longest_turn;
+// What stands in a place while this process writes.
+std::uint64_t turn_of_ours() {
+    return static_cast<std::uint64_t>(getpid()) << 32 | now();
+}
+
+bool is_running_turn(std::uint64_t turn) {
+    if (turn == 0 || now() - static_cast<std::uint32_t>(turn) > longest_turn) return false;
+    return kill(static_cast<pid_t>(turn >> 32), 0) == 0 || errno != ESRCH;
 }
 
 }  // namespace
 
 void open_write_turns(server_rec* server) {
-    places = static_cast<Place*>(shared_memory(server, "crcsync-client-turns-1", place_count * sizeof(Place)));
+    places = static_cast<Place*>(shared_memory(server, "crcsync-client-turns-2", place_count * sizeof(Place)));
 }
 
 WriteTurn::WriteTurn(const std::string& key) : place_(place_of(key)) {
@@ -40,17 +50,19 @@ WriteTurn::WriteTurn(const std::string& key) : place_(place_of(key)) {
         taken_ = true;
         return;
     }
-    std::uint32_t since = place_->load(std::memory_order_relaxed);
-    if (!is_running_since(since)) taken_ = place_->compare_exchange_strong(since, now());
+    std::uint64_t turn = place_->load(std::memory_order_relaxed);
+    own_ = turn_of_ours();
+    if (!is_running_turn(turn)) taken_ = place_->compare_exchange_strong(turn, own_);
 }
 
 bool WriteTurn::is_running(const std::string& key) {
     const Place* place = place_of(key);
-    return place != nullptr && is_running_since(place->load(std::memory_order_relaxed));
+    return place != nullptr && is_running_turn(place->load(std::memory_order_relaxed));
 }
 
 WriteTurn::~WriteTurn() {
-    if (taken_ && place_ != nullptr) place_->store(0);
+    // Not if it lasted so long that another has it now.
+    if (taken_ && place_ != nullptr) place_->compare_exchange_strong(own_, 0);
 }
 
 }  // namespace crcsync::client

@@ -2,7 +2,7 @@
 //
 // mod_cache_disk puts an entity in place with two renames. Two writers of one entity can leave the header of the one
 // with the body of the other, which is no entity at all. So one writes at a time, and who comes meanwhile does not
-// wait: his instance is as new as the other's.
+// wait: his instance is as new as the other's. A writer that died has no turn any more.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ public:
     static bool is_running(const std::string& key);
 
 private:
-    std::atomic<std::uint32_t>* place_;  // when its writer began, in seconds; 0: free
+    std::atomic<std::uint64_t>* place_;  // its writer's process and when it began; 0: free
+    std::uint64_t own_ = 0;              // what is there while the turn is ours
     bool taken_ = false;
 };
 
