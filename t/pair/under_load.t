@@ -110,7 +110,7 @@ while_reading(
     sub {
         my ($readers) = @_;
         for (1 .. 3) {
-            system 'rm', '-rf', $cache;
+            remove_tree($cache, {error => \my $what_is_being_written});
             $readers->more($load / 2);
         }
         mkdir $cache;
