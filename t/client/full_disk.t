@@ -4,6 +4,7 @@ use strict;
 use warnings;
 
 use CRCSync::ClientAlone;
+use CRCSync::Delta qw(make_delta);
 use CRCSync::Test;
 
 # A file system of 12 MB, which TEST has mounted while it was root.
@@ -51,5 +52,31 @@ $alone->base_ok('/again', $page);
 $alone->body_ok('/again', $page, 'with room again');
 ok((grep { defined field($_, 'If-Block') } $alone->requests), 'with room again there is a base');
 expect_log(qr/the store cannot keep a base of/);
+
+# The temporary file that holds a large instance: no room for it, and no deltas then, but right pages.
+{
+    local $ENV{TMPDIR} = "$disk/tmp";
+    mkdir $ENV{TMPDIR};
+    my $holds = CRCSync::ClientAlone->start(conf => "CRCSyncClientHoldMemory 10K\n");
+    my $n = CRCSync::ClientAlone::BLOCKS;
+    my ($delta, $instance) = make_delta($page, $n, map { [$_ % $n] } 0 .. 30 * $n - 1);
+    my ($room, $no_room) = ('/held', '/not-held');
+    for my $target ($room, $no_room) {
+        $holds->base_ok($target, $page);
+        $holds->delta($target, $delta);
+        $holds->full($target, body => $instance, fields => ['Content-Type' => 'text/html']);
+    }
+    $holds->body_ok($room, $instance, 'room for the held instance');
+    is($holds->note('result'), 'delta', 'room for the held instance: a delta');
+    leave(1_000_000);
+    $holds->body_ok($no_room, $instance, 'no room for the held instance');
+    is($holds->note('result'), 'refetched', 'no room for the held instance: fetched again');
+    is($holds->note('reason'), 'store-error', 'no room for the held instance: the reason');
+    is(scalar(my @requests = grep { $_->{target} eq $no_room } $holds->requests), 2, 'no room: one refetch');
+    unlink "$disk/fill";
+    $holds->body_ok($room, $instance, 'room again');
+    is(join(' ', glob "$disk/tmp/*"), '', 'no temporary file is left');
+    expect_log(qr{/not-held: the delta gives no instance});
+}
 
 done_testing;
