@@ -1,10 +1,12 @@
 # An httpd that starts without what the client module wants: no CacheRoot on the disk, one that is a file, one that belongs
-# to somebody else (C30, C33). Pages are served, the reason is in the log, and deltas come as soon as there is a place.
+# to somebody else, no shared memory (C30, C33). Pages are served, the reason is in the log, and deltas come as soon as there is a place.
 use strict;
 use warnings;
 
 use CRCSync::ClientAlone;
 use CRCSync::Delta qw(make_delta);
+use CRCSync::Faults;
+use CRCSync::Pair;
 use CRCSync::Test;
 
 my $n = CRCSync::ClientAlone::BLOCKS;
@@ -39,6 +41,23 @@ for my $how (sort keys %start) {
     is(join(' ', $alone->client->children), "@children", "C33: $how: no child has died");
     $alone->client->stop;
 }
+
+# No shared memory: deltas all the same, and no counters.
+my $origin = CRCSync::Origin->start;
+$origin->put('/page', body => $base, fields => ['Content-Type' => 'text/html']);
+my $faults = CRCSync::Faults->new;
+$faults->no_shared_memory(1);
+my $pair = CRCSync::Pair->start(to => $origin->port, client_faults => $faults, server_faults => $faults);
+my @children = map { $_->children } $pair->client, $pair->server;
+for my $fetch (1 .. 4) {
+    my (undef, @exchanges) = $pair->body_ok('/page', $base, "no shared memory, fetch $fetch");
+    next if $fetch == 1;
+    is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', "no shared memory, fetch $fetch: a delta");
+}
+is(join(' ', map { $_->children } $pair->client, $pair->server), "@children", 'no shared memory: no child has died');
+expect_log(qr/crcsync: no shared memory for the counters of CRCSyncServer/);
+expect_log(qr/crcsync: no shared memory for the counters of CRCSyncClient/);
+expect_log(qr/crcsync: no shared memory for crcsync-client-/);
 
 expect_log(qr/the store cannot keep a base of/);
 allow_log(qr/cache_disk/);

@@ -1,5 +1,5 @@
-// Faults that a test asks for, put into a real httpd by LD_PRELOAD: memory that runs out at a chosen allocation, and a
-// wall clock that is wrong.
+// Faults that a test asks for, put into a real httpd by LD_PRELOAD: memory that runs out at a chosen allocation, no
+// shared memory, and a wall clock that is wrong.
 //
 // The test and all processes of that httpd share a small file (CRCSYNC_FAULTS names it, CRCSync::Faults writes it).
 // What counts as an allocation is what the modules under test and the libraries that work for them ask for: every
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,7 @@ struct Control {
     std::atomic<std::int64_t> count;     // allocations so far
     std::atomic<std::int64_t> failures;  // of these, how many failed
     std::atomic<std::int64_t> clock;     // seconds that the wall clock is ahead
+    std::atomic<std::int64_t> unshared;  // not 0: the modules get no shared memory
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -64,6 +66,8 @@ Function* next(Function*& found, const char* name) noexcept {
 
 decltype(malloc)* real_malloc = nullptr;
 decltype(clock_gettime)* real_clock_gettime = nullptr;
+using ShmCreate = int(void** memory, std::size_t size, const char* name, void* pool);  // apr_shm_create
+ShmCreate* real_shm_create = nullptr;
 
 void* allocate(std::size_t size) noexcept {
     return fails() ? nullptr : next(real_malloc, "malloc")(size);
@@ -126,6 +130,12 @@ extern "C" {
 void* malloc(std::size_t size) {
     if (is_armed() && is_under_test(__builtin_return_address(0)) && fails()) return nullptr;
     return next(real_malloc, "malloc")(size);
+}
+
+int apr_shm_create(void** memory, std::size_t size, const char* name, void* pool) {
+    const Control* c = control.load(std::memory_order_relaxed);
+    if (c != nullptr && c->unshared != 0 && is_under_test(__builtin_return_address(0))) return ENOMEM;
+    return next(real_shm_create, "apr_shm_create")(memory, size, name, pool);
 }
 
 int clock_gettime(clockid_t id, timespec* time) {

@@ -5,6 +5,7 @@
 #   $faults->fail(7);                # the 7th allocation from now on fails;  fail(7, 1): and all that follow
 #   my $failed = $faults->stop;      # how many have failed; from now on none does
 #   $faults->clock(-7200);           # the wall clock goes back by two hours
+#   $faults->no_shared_memory(1);    # for the modules, at the next start
 package CRCSync::Faults;
 
 use strict;
@@ -20,7 +21,7 @@ sub new {
     my ($class) = @_;
     my $file = CRCSync::Work::new_dir('faults') . '/control';
     sysopen my $handle, $file, O_RDWR | O_CREAT or die "$file: $!\n";
-    syswrite $handle, "\0" x 40;
+    syswrite $handle, "\0" x 48;
     return bless {file => $file, handle => $handle}, $class;
 }
 
@@ -53,6 +54,12 @@ sub count { return $_[0]->_read(2) }
 sub clock {
     my ($self, $seconds) = @_;
     $self->_write(4, $seconds);
+    return;
+}
+
+sub no_shared_memory {
+    my ($self, $on) = @_;
+    $self->_write(5, $on);
     return;
 }
 
