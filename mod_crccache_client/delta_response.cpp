@@ -62,6 +62,7 @@ apr_status_t DeltaResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
     if (state_.r->connection->aborted != 0) {
         // mod_proxy ends the body that it has stopped reading. That says nothing about the delta.
         apr_brigade_cleanup(brigade);
+        state_.explain(Reason::truncated);
         return APR_ECONNABORTED;
     }
     if (!coding_.outer.empty() && !outer_) return state_.filter->recover(Recovery::refetch, Reason::already_coded);

@@ -4,7 +4,7 @@
 #       to     => $origin->port,
 #       server => "CRCSyncServerMinSize 0\n",     # added to the server proxy's configuration
 #       client => "CRCSyncClientMinBase 1\n",     # added to the client proxy's
-#       relay  => {strip => ['ETag']},            # options of the relay
+#       relay  => {strip => ['ETag']},            # options of the relay; 0: none, the proxies speak to each other
 #       mpm    => 'worker',
 #       client_faults => $faults, server_faults => $faults,          # CRCSync::Faults
 #   );
@@ -37,14 +37,15 @@ sub start {
         conf    => server_conf() . ($options{server} // ''),
         %common
     );
-    $self->{relay} = CRCSync::Relay->start(to => $self->{server}->port, %{$options{relay} // {}});
+    my $direct = defined $options{relay} && !$options{relay};
+    $self->{relay} = CRCSync::Relay->start(to => $self->{server}->port, %{$options{relay} // {}}) unless $direct;
     $self->{client} = CRCSync::Httpd->start(
         name    => 'client',
         without => ['crccache_server'],
         modules => $options{client_modules},
         ports   => $options{client_ports},
         faults  => $options{client_faults},
-        vars    => {TO => $self->{relay}->port, SERVER => $self->{server}->port},
+        vars    => {TO => ($self->{relay} // $self->{server})->port, SERVER => $self->{server}->port},
         conf    => client_conf() . ($options{client} // ''),
         %common
     );
@@ -123,7 +124,7 @@ sub request {
     if ($response && $self->{client}) {
         CRCSync::Work::wait_for('the log line', sub { $self->{client}->log_count > $before });
     }
-    return ($response, $self->{relay}->exchanges);
+    return ($response, $self->{relay} ? $self->{relay}->exchanges : ());
 }
 
 1;
