@@ -5,7 +5,7 @@
 # Nothing is asked of the network when all are installed. Installing needs root.
 
 packages_build="g++ cmake ninja-build pkg-config apache2-dev zlib1g-dev libssl-dev libbenchmark-dev"
-packages_test="apache2 libapache2-mod-perl2 perl media-types check curl openssl clang-format-14 clang-tidy-14"
+packages_test="apache2 libapache2-mod-perl2 perl media-types check curl openssl nghttp2-client apache2-utils clang-format-14 clang-tidy-14"
 packages_demo="apache2 perl media-types curl openssl"
 
 # Prints those of the given packages that are not installed.

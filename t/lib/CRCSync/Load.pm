@@ -1,7 +1,7 @@
 # A pair under load: an origin whose pages change with every request and say themselves what they must be, h2load, which is fast
 # enough for a million requests, and readers beside it, which compare every byte.
 #
-#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay
+#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay; limits => directives of the MPM
 #   $load->requests(100_000);                           # returns how many were answered: a mix of pages, methods and errors
 #   $load->sample(20);                                  # the number of wrong answers among 20 pages of each kind
 #   $load->start_readers(3); ... ; is($load->stop_readers, 0);       # the same in the background
@@ -26,28 +26,27 @@ use CRCSync::Work;
 my @changing = ('/small.shtml', '/page.shtml', '/page.shtml?other', '/long.shtml', '/vary/page.shtml', '/zipped/page.shtml');
 my @others = ('/same.html', '/none.html', '/private/page.shtml', '/stream/page.shtml', '/moved', '/dead/page');
 my %bytes = ('small.shtml' => 2_000, 'page.shtml' => 20_000, 'long.shtml' => 150_000, 'same.html' => 10_000);
+my %text;
 
 sub new {
     my ($class, %options) = @_;
     # Children stay: what is measured is theirs.
     my $children =
-        ($options{mpm} // '') eq 'prefork'
-        ? "StartServers 24\nMinSpareServers 1\nMaxSpareServers 24\nServerLimit 24\nMaxRequestWorkers 24\n"
+          $options{limits} ? $options{limits}
+        : ($options{mpm} // '') eq 'prefork' ? "StartServers 24\nMinSpareServers 1\nMaxSpareServers 24\nServerLimit 24\nMaxRequestWorkers 24\n"
         : "StartServers 2\nServerLimit 16\nThreadsPerChild 24\nMaxRequestWorkers 48\nMinSpareThreads 1\nMaxSpareThreads 48\n";
     # The log of a million requests at level debug would be all that this measures.
     my $common = "LogLevel notice\nMaxConnectionsPerChild 0\nKeepAliveTimeout 60\nMaxKeepAliveRequests 0\n"
-        . "$children<Location /crcsync-status>\nSetHandler crcsync-status\n</Location>\n";
+        . "$children<Location /crcsync-status>\nProxyPass !\nSetHandler crcsync-status\n</Location>\n";
     my $origin = CRCSync::Httpd->start(
         name    => 'origin',
         mpm     => 'event',
         modules => ['unique_id'],
         without => [qw(crccache_server crccache_client)],
-        conf    => <<'END',
+        conf    => ($options{limits} // "ThreadsPerChild 60\nMaxRequestWorkers 180\n") . <<'END',
 LogLevel notice
 MaxKeepAliveRequests 0
 KeepAliveTimeout 60
-ThreadsPerChild 60
-MaxRequestWorkers 180
 Header set X-Serial "%{UNIQUE_ID}e"
 <Directory @DIR@/htdocs>
     Options +Includes
@@ -85,7 +84,7 @@ END
         relay  => 0,
         mpm    => $options{mpm},
         server => "$common<Location /dead/>\nProxyPass http://127.0.0.1:$dead/ retry=0\n</Location>\n",
-        client => "ProxyPass /crcsync-status !\n$common",
+        client => $common,
     );
     return $self;
 }
@@ -96,7 +95,7 @@ sub pair { return $_[0]{pair} }
 sub page {
     my ($name, $serial) = @_;
     $serial = '' if $name eq 'same.html';
-    my $text = CRCSync::Test::text($bytes{$name}, length $name);
+    my $text = $text{$name} //= CRCSync::Test::text($bytes{$name}, length $name);
     my $half = length($text) / 2;
     return "<p>$serial</p>\n" . substr($text, 0, $half) . "<p>$serial</p>\n" . substr $text, $half;
 }
@@ -162,6 +161,11 @@ sub sample {
 sub fault {
     my ($self, $target) = @_;
     my $response = eval { CRCSync::Http::http_get($self->{pair}->port, $target) } // return "no answer: $@";
+    return $self->fault_of($target, $response);
+}
+
+sub fault_of {
+    my ($self, $target, $response) = @_;
     return "status $response->{status}" if $response->{status} != 200;
     return 'not complete' if !$response->{complete};
     my ($name) = $target =~ m{([^/?]+)(?:\?|$)};
