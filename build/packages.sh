@@ -5,7 +5,9 @@
 # Nothing is asked of the network when all are installed. Installing needs root.
 
 packages_build="g++ cmake ninja-build pkg-config apache2-dev zlib1g-dev libssl-dev libbenchmark-dev"
-packages_test="apache2 libapache2-mod-perl2 perl media-types check curl openssl nghttp2-client apache2-utils clang-format-14 clang-tidy-14"
+# nghttp2-client and apache2-utils put load on servers (h2load, ab), valgrind counts instructions.
+packages_test="apache2 libapache2-mod-perl2 perl media-types check curl openssl nghttp2-client apache2-utils valgrind
+    clang-format-14 clang-tidy-14"
 packages_demo="apache2 perl media-types curl openssl"
 
 # Prints those of the given packages that are not installed.
