@@ -43,60 +43,60 @@ while [ $# -gt 0 ]; do
 done
 
 # Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
-# Found by what they call, so that no list can miss one.
+mapfile -t names < <(grep -lE '\bsoak\(' t/*/*.t | sed 's,^t/,,' | grep -E "$only")
+if [ ${#names[@]} -eq 0 ]; then
+    echo "build/soak.sh: no such test: $only" >&2
+    exit 2
+fi
+if [ -n "$list" ]; then
+    printf '%s\n' "${names[@]}"
+    exit 0
+fi
+
+# shellcheck source=build/packages.sh
+. build/packages.sh
+install_packages build test
+log=$(cmake --preset default 2>&1) || { echo "$log"; exit 1; }
+cmake --build --preset default
+
+results=_out/soak
+rm -rf "$results"
+mkdir -p "$results"
+
+# Runs one test; a line in the table.
+run_one() {
+    local name=$1 out began status=0
+    out=$results/${name//\//.}.log
+    began=$(date +%s)
+    CRCSYNC_SOAK=$size t/TEST --build _out/default --verbose "$name" >"$out" 2>&1 || status=$?
+    # A test that is skipped as a whole has shown nothing.
+    if [ "$status" -ne 0 ]; then
+        status=FAILED
+    elif grep -q 'skipped' "$out" && ! grep -q '^ok ' "$out"; then
+        status=skipped
+    else
+        status=passed
+    fi
+    printf '%-36s %-8s %6d s %8d checks\n' "$name" "$status" $(($(date +%s) - began)) "$(grep -c '^ok ' "$out")" |
+        tee -a "$results/table"
+}
+export -f run_one
+export results size
+
+printf 'soak of %s, %s, %s tests, %s at a time\n\n' "$(git describe --always --dirty 2>/dev/null || echo '?')" \
+    "$(date -u '+%Y-%m-%d %H:%M UTC')" "${#names[@]}" "$jobs"
+began=$(date +%s)
+printf '%s\0' "${names[@]}" | xargs -0 -P "$jobs" -I{} bash -c 'run_one "$1"' run_one {} || true
+
+printf '\n== figures\n'
+for out in "$results"/*.log; do
+    sed -n 's/^# figure: //p' "$out"
+done
+printf '\n== results\n'
+sort "$results/table"
+printf '\n%d minutes\n' $((($(date +%s) - began + 59) / 60))
+if [ "$(grep -c ' passed ' "$results/table")" -ne ${#names[@]} ]; then
+    printf '\n== what failed or was skipped (all of it is in %s)\n' "$results"
+    grep -E '^not ok|skipped' "$results"/*.log || true
+    exit 1
+fi
