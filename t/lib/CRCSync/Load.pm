@@ -1,7 +1,7 @@
 # A pair under load: an origin whose pages change with every request and say themselves what they must be, h2load, which is fast
 # enough for a million requests, and readers beside it, which compare every byte.
 #
-#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay; limits => directives of the MPM
+#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay
 #   $load->requests(100_000);                           # returns how many were answered: a mix of pages, methods and errors
 #   $load->sample(20);                                  # the number of wrong answers among 20 pages of each kind
 #   $load->start_readers(3); ... ; is($load->stop_readers, 0);       # the same in the background
@@ -32,8 +32,8 @@ sub new {
     my ($class, %options) = @_;
     # Children stay: what is measured is theirs.
     my $children =
-          $options{limits} ? $options{limits}
-        : ($options{mpm} // '') eq 'prefork' ? "StartServers 24\nMinSpareServers 1\nMaxSpareServers 24\nServerLimit 24\nMaxRequestWorkers 24\n"
+        ($options{mpm} // '') eq 'prefork'
+        ? "StartServers 24\nMinSpareServers 1\nMaxSpareServers 24\nServerLimit 24\nMaxRequestWorkers 24\n"
         : "StartServers 2\nServerLimit 16\nThreadsPerChild 24\nMaxRequestWorkers 48\nMinSpareThreads 1\nMaxSpareThreads 48\n";
     # The log of a million requests at level debug would be all that this measures.
     my $common = "LogLevel notice\nMaxConnectionsPerChild 0\nKeepAliveTimeout 60\nMaxKeepAliveRequests 0\n"
@@ -43,8 +43,10 @@ sub new {
         mpm     => 'event',
         modules => ['unique_id'],
         without => [qw(crccache_server crccache_client)],
-        conf    => ($options{limits} // "ThreadsPerChild 60\nMaxRequestWorkers 180\n") . <<'END',
+        conf    => <<'END',
 LogLevel notice
+ThreadsPerChild 60
+MaxRequestWorkers 180
 MaxKeepAliveRequests 0
 KeepAliveTimeout 60
 Header set X-Serial "%{UNIQUE_ID}e"
