@@ -341,6 +341,7 @@ void EncodeFilter::set_failed(Reason reason, apr_status_t status) noexcept {
 
 // Cuts the response off so that everybody sees it: a chunked body gets no last chunk, a stream of HTTP/2 is reset.
 apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
+    const auto keepalive = f_->c->keepalive;
     set_failed(reason, status);
     if (pass_status_ != APR_SUCCESS || f_->c->aborted != 0) {
         apr_brigade_cleanup(out_);
@@ -350,7 +351,16 @@ apr_status_t EncodeFilter::fail(Reason reason, apr_status_t status) noexcept {
     auto* r = f_->r;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, "crcsync: %s: the response is cut off (%s)", loggable_url(r),
                   name(reason));
+    // With its header the client sees a delta that is cut off, and asks for the whole page. An error page in its place
+    // would be the end, also where the origin's bytes are just none that can be made a delta of. The header must not
+    // say that the body ends with the connection: nobody would see that it is cut.
+    f_->c->keepalive = keepalive;
     seal();
+    APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_flush_create(out_->bucket_alloc));
+    pass_status_ = ap_pass_brigade(f_->next, out_);
+    apr_brigade_cleanup(out_);
+    f_->c->keepalive = AP_CONN_CLOSE;
+    if (pass_status_ != APR_SUCCESS) return fail_status_;
     APR_BRIGADE_INSERT_TAIL(out_, ap_bucket_error_create(HTTP_BAD_GATEWAY, nullptr, r->pool, out_->bucket_alloc));
     APR_BRIGADE_INSERT_TAIL(out_, apr_bucket_eos_create(out_->bucket_alloc));
     const auto passed = ap_pass_brigade(f_->next, out_);

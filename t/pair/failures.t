@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use Compress::Zlib ();
 use CRCSync::Pair;
 use CRCSync::Test;
 
@@ -76,6 +77,19 @@ for my $cut (50, 1_000, 60_000) {
     is(field($exchanges[-1]{request}, 'If-Block'), undef, 'without a base');
 }
 
+# A gzip body of the origin that is none: no delta can be made of it, and the reader gets its bytes, as without the modules.
+my $gzip = Compress::Zlib::memGzip($page);
+for my $how (['damaged', substr($gzip, 0, 100) . 'damage' . substr $gzip, 100], ['short', substr $gzip, 0, -5], ['no gzip at all', $half]) {
+    my ($name, $body) = @$how;
+    my $target = '/gzip-' . $name =~ s/ /-/gr;
+    $origin->put($target, body => $page, fields => [@type]);
+    $pair->body_ok($target, $page, "$name: the base");
+    $origin->put($target, body => $body, fields => [@type, 'Content-Encoding' => 'gzip']);
+    my ($response, @all) = $pair->body_ok($target, $body, "a gzip body that is $name");
+    is(field($response, 'Content-Encoding'), 'gzip', "a gzip body that is $name: its coding");
+    is(scalar @all, 2, "a gzip body that is $name: a delta that is cut off, then the whole page");
+}
+
 # The reader leaves in the middle of a large page; the base is that of before.
 my $large = random_bytes(500_000, 5) x 8;
 $origin->put('/page', body => $large, fields => [@type]);
@@ -91,5 +105,5 @@ my ($response) = $pair->get('/page');
 is($response->{status}, 503, 'no line: 503');
 
 expect_log(qr/proxy/);
-allow_log(qr/\[proxy(?:_http)?:|AH01102|AH01110|truncated|upstream|crcsync/);
+allow_log(qr/the response is cut off|\[proxy(?:_http)?:|AH01102|AH01110|truncated|upstream|crcsync/);
 done_testing;
