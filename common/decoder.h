@@ -15,7 +15,8 @@
 namespace crcsync {
 
 struct DecoderLimits {
-    std::uint64_t max_instance = 1ULL << 30;  // bytes that the whole delta may expand to
+    std::uint64_t max_instance =
+        1ULL << 30;  // bytes that the whole delta may expand to, and, with some more, that it may take
 };
 
 struct DecoderStats {

@@ -11,6 +11,13 @@ namespace {
 constexpr std::size_t copy_size = 32 * 1024;
 constexpr std::size_t length_size = 4;
 
+// The most that a delta may take: a little more than the instance, which is what an encoder needs where nothing
+// matches. Sections that give nothing would go on for ever else.
+std::uint64_t max_delta(std::uint64_t max_instance) {
+    const std::uint64_t more = max_instance / 64 + 64 * 1024;
+    return more > UINT64_MAX - max_instance ? UINT64_MAX : max_instance + more;
+}
+
 }  // namespace
 
 DeltaReader::DeltaReader(const BlockLayout& layout, Base& base, const DecoderLimits& limits, Sink& sink)
@@ -18,6 +25,7 @@ DeltaReader::DeltaReader(const BlockLayout& layout, Base& base, const DecoderLim
 
 Status DeltaReader::push(Bytes piece) {
     stats_.delta_bytes += piece.size();
+    if (status_ == Status::ok && stats_.delta_bytes > max_delta(limits_.max_instance)) status_ = Status::too_large;
     while (status_ == Status::ok && !piece.empty()) {
         const bool inside = part_ != Part::identifier;
         status_ = take(piece);

@@ -134,6 +134,29 @@ START_TEST(limits_hold_for_each_kind_of_section) {
 }
 END_TEST
 
+// C36
+START_TEST(sections_that_give_nothing_have_an_end) {
+    DecoderLimits limits;
+    limits.max_instance = 64 * 1024;
+    const auto repeat = [](const std::string& section, std::size_t count) {
+        std::string all;
+        while (count-- > 0) all += section;
+        return all;
+    };
+    const std::string hash = hash_section("");
+    // At most 64 KiB, a 64th of that, and 64 KiB more.
+    expect(repeat(literal(""), 26'000) + hash, Status::ok, limits);
+    expect(repeat(literal(""), 27'000) + hash, Status::too_large, limits);
+    expect(repeat(compressed(""), 14'000) + hash, Status::ok, limits);
+    expect(repeat(compressed(""), 17'000) + hash, Status::too_large, limits);
+    // A stream that goes on and on: empty stored blocks.
+    expect(std::string("Z\x78\x01") + repeat(std::string("\0\0\0\xff\xff", 5), 27'000), Status::too_large, limits);
+    // One literal as long as the limit allows.
+    const std::string most(64 * 1024, 'x');
+    expect(literal(most) + hash_section(most), Status::ok, limits);
+}
+END_TEST
+
 // C38
 START_TEST(a_base_that_cannot_be_read) {
     class Broken final : public Base {
@@ -167,5 +190,5 @@ int main() {
     return run_suite("delta_reader",
                      {the_strong_hash_may_stand_anywhere, faults_of_form, a_wrong_checksum_in_a_stream,
                       cut_anywhere_it_is_not_whole, every_flipped_bit_is_noticed, limits_hold_for_each_kind_of_section,
-                      a_base_that_cannot_be_read, a_base_in_memory_has_bounds});
+                      sections_that_give_nothing_have_an_end, a_base_that_cannot_be_read, a_base_in_memory_has_bounds});
 }
