@@ -1,5 +1,7 @@
 #include "decode_filter.h"
 
+#include <utility>
+
 #include "base_keeper.h"
 #include "cleared_origins.h"
 #include "client_module.h"
@@ -118,7 +120,8 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
     if (state_.sent_if_block && r->status == HTTP_OK && whole) {
         if (!capable) state_.explain(Reason::peer_without_crcsync);
         const bool stream = r->content_type != nullptr && fields::is_stream_type(r->content_type);
-        if (coding.inner.empty() && !stream && may_be_unmarked_delta(r)) {
+        // A coding that nobody knows may be ours, garbled on the way.
+        if (!has_known_coding(coding) && !stream && may_be_unmarked_delta(r)) {
             const auto mark = has_tag_suffix(r) ? DeltaResponse::Mark::tag : DeltaResponse::Mark::none;
             return std::make_unique<DeltaResponse>(state_, coding, mark);
         }
@@ -146,8 +149,8 @@ apr_status_t DecodeFilter::recover(Recovery recovery, Reason reason) {
     return APR_EGENERAL;
 }
 
-apr_status_t DecodeFilter::pass_as_full(ap_filter_t* f, apr_bucket_brigade* brigade) {
-    body_ = std::make_unique<FullResponse>(state_, "");
+apr_status_t DecodeFilter::pass_as_full(ap_filter_t* f, apr_bucket_brigade* brigade, std::string coding) {
+    body_ = std::make_unique<FullResponse>(state_, std::move(coding));
     return body_->pass(f, brigade);
 }
 

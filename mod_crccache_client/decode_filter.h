@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "apache.h"
 #include "reason.h"
@@ -56,8 +57,8 @@ public:
     // so that mod_proxy stops reading.
     apr_status_t recover(Recovery recovery, Reason reason);
 
-    // From a body that is not the delta that it might have been.
-    apr_status_t pass_as_full(ap_filter_t* f, apr_bucket_brigade* brigade);
+    // From a body that is not the delta that it might have been; `coding` is what its Content-Encoding says.
+    apr_status_t pass_as_full(ap_filter_t* f, apr_bucket_brigade* brigade, std::string coding);
 
     // A fault of ours. Returns what pass() is to return.
     apr_status_t fail(ap_filter_t* f, apr_bucket_brigade* brigade) noexcept;

@@ -49,6 +49,8 @@ DeltaResponse::DeltaResponse(RequestState& state, Coding coding, Mark mark)
                 state.config.max_instance.value),
       decoder_(make_decoder(state.if_block, *state.found.base, {state.config.max_instance.value}, instance_)) {
     if (mark != Mark::coding) {
+        unmarked_coding_ = std::move(coding_.inner);
+        coding_.inner.clear();
         body_ = std::make_unique<HeldInstance>(state.r->pool, state.r->connection->bucket_alloc,
                                                state.config.hold_memory.value, state.config.max_instance.value);
     }
@@ -181,11 +183,12 @@ apr_status_t DeltaResponse::refuse(ap_filter_t* f, apr_bucket_brigade* rest, Sta
 apr_status_t DeltaResponse::pass_as_it_is(ap_filter_t* f, apr_bucket_brigade* rest) {
     // This object ends when the filter takes another body: what is needed is moved out first.
     const auto held = std::move(body_);
+    std::string coding = std::move(unmarked_coding_);
     apr_bucket_brigade* front = apr_brigade_create(f->r->pool, f->c->bucket_alloc);
     while (held->take(front, step)) {
     }
     APR_BRIGADE_PREPEND(rest, front);
-    return state_.filter->pass_as_full(f, rest);
+    return state_.filter->pass_as_full(f, rest, std::move(coding));
 }
 
 }  // namespace crcsync::client

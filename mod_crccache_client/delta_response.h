@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "decode_filter.h"
 #include "decoder.h"
@@ -38,6 +39,7 @@ private:
     RequestState& state_;
     Coding coding_;
     Mark mark_;
+    std::string unmarked_coding_;  // without that mark: what Content-Encoding says, true if this is no delta
     ReaderWatch reader_;
     HeldInstance instance_;
     std::unique_ptr<HeldInstance> body_;  // as it came, where it may be no delta

@@ -13,6 +13,8 @@ using fields::split_list;
 
 constexpr std::array<const char*, 4> digest_fields = {"Content-MD5", "Digest", "Repr-Digest", "Content-Digest"};
 
+constexpr std::string_view known_codings = "gzip, x-gzip, deflate, br, zstd, compress, x-compress";
+
 std::array<apr_table_t*, 2> tables(const request_rec* r) {
     return {r->headers_out, r->err_headers_out};
 }
@@ -86,6 +88,12 @@ Coding split_coding(const request_rec* r) {
         }
     }
     return coding;
+}
+
+bool has_known_coding(const Coding& coding) {
+    const auto members = split_list(coding.inner);
+    return !members.empty() && std::all_of(members.begin(), members.end(),
+                                           [](auto member) { return fields::list_has(known_codings, member); });
 }
 
 bool has_tag_suffix(const request_rec* r) {

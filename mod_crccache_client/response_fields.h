@@ -25,6 +25,9 @@ struct Coding {
 };
 Coding split_coding(const request_rec* r);
 
+// Whether there is a coding over the instance, and all of it is in general use.
+bool has_known_coding(const Coding& coding);
+
 // Whether the tag has one of our suffixes.
 bool has_tag_suffix(const request_rec* r);
 

@@ -39,6 +39,11 @@ for my $how (sort keys %deltas) {
     is(field($response, 'ETag'), '"2"', "a delta $how: the origin's tag");
     answer_ok("a delta $how, without a tag", $delta, $instance, 'delta');
     answer_ok("a delta $how, with a tag that lost its suffix", $delta, $instance, 'delta', ETag => '"2"');
+    # Not stripped, but garbled: no coding that anybody knows.
+    for my $coding ('crcsynd', 'crcsync Keep-Alive: timeout=5', 'crc', 'crcsync;m=1', '"crcsync"') {
+        $response = answer_ok("a delta $how, labelled $coding", $delta, $instance, 'delta', 'Content-Encoding' => $coding);
+        is(field($response, 'Content-Encoding'), undef, "a delta $how, labelled $coding: no coding");
+    }
     answer_ok("a delta $how, cut", substr($delta, 0, -1), $base, 'refetched');
     my $wrong = $delta =~ s/new/neW/r;
     answer_ok("a delta $how, changed", $wrong, $base, 'refetched') if $wrong ne $delta;
@@ -49,6 +54,12 @@ for my $bound (['Cache-Control' => 'no-transform'], ['Repr-Digest' => 'sha-256=:
     answer_ok("a page that is a delta, with $bound->[0]", $stored, $stored, 'full', @$bound);
 }
 answer_ok('all blocks', join('', map { block($_) } 0 .. $n - 1) . strong($base), $base, 'delta');
+
+# A coding that we don't know stays on what is no delta.
+for my $body ('<html>' . text(5_000, 3), 'Lorem' . text(5_000, 3)) {
+    my $known = answer_ok('an unknown coding', $body, $body, 'full', 'Content-Encoding' => 'rot13');
+    is(field($known, 'Content-Encoding'), 'rot13', 'an unknown coding: as it is');
+}
 
 # An origin whose own tags end as ours do.
 my $response = answer_ok('an own tag', '<html>' . text(5_000, 3), '<html>' . text(5_000, 3), 'full', ETag => '"x-crcsync-gzip"');
