@@ -1,6 +1,6 @@
 # The Debian packages that this project needs, in one list. Source it, then:
 #
-#   install_packages GROUP...     groups: build, test, demo
+#   install_packages GROUP...     groups: build, test, demo, fuzz, coverage
 #
 # Nothing is asked of the network when all are installed. Installing needs root.
 
@@ -9,6 +9,10 @@ packages_build="g++ cmake ninja-build pkg-config apache2-dev zlib1g-dev libssl-d
 packages_test="apache2 libapache2-mod-perl2 perl media-types check curl openssl nghttp2-client apache2-utils valgrind
     clang-format-14 clang-tidy-14"
 packages_demo="apache2 perl media-types curl openssl"
+# libFuzzer is part of clang's run-time library.
+packages_fuzz="clang-14 libclang-rt-14-dev"
+# llvm-cov reads what clang's instrumentation counts.
+packages_coverage="clang-14 libclang-rt-14-dev llvm-14"
 
 # Prints those of the given packages that are not installed.
 missing_packages() {
@@ -28,6 +32,8 @@ install_packages() {
         build) names="$names $packages_build" ;;
         test) names="$names $packages_test" ;;
         demo) names="$names $packages_demo" ;;
+        fuzz) names="$names $packages_fuzz" ;;
+        coverage) names="$names $packages_coverage" ;;
         *)
             echo "packages.sh: no group $group" >&2
             return 2

@@ -104,15 +104,16 @@ bool LiteralCoder::full_buffer(bool flush) {
     start_stream();
     compressed_.push_back(section::compressed);
     deflate_->run(pending_, Z_NO_FLUSH, compressed_);
-
-    // How long the section would be if it ended here: the honest comparison. Only a copy of the stream can tell.
-    std::vector<std::uint8_t> rest;
-    Deflate(*deflate_).run({}, Z_FINISH, rest);
-    if (compressed_.size() + rest.size() >= uncompressed_size()) {
-        compressed_.clear();
-        return write_uncompressed();
+    if (flush) {
+        // How long the section would be if it ended here: the honest comparison. Only a copy of the stream can tell.
+        std::vector<std::uint8_t> rest;
+        Deflate(*deflate_).run({}, Z_FINISH, rest);
+        if (compressed_.size() + rest.size() >= uncompressed_size()) {
+            compressed_.clear();
+            return write_uncompressed();
+        }
+        deflate_->run({}, Z_SYNC_FLUSH, compressed_);
     }
-    if (flush) deflate_->run({}, Z_SYNC_FLUSH, compressed_);
     pending_.clear();
     open_ = true;
     return write_compressed();

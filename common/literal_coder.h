@@ -1,8 +1,10 @@
 // Writes runs of literals as L or Z sections, whichever is shorter.
 //
 // A run is collected up to one buffer. If it ends there, both forms are known and the shorter is written. If it goes
-// on, the choice is made on that buffer: as Z, the stream stays open for the rest of the run; as L, the next buffer is
-// judged by itself. Deflate is always fed whole buffers, so the output does not depend on how the input was cut.
+// on, it becomes one zlib stream whatever it is made of: deflate stores what does not compress at hardly any cost, and
+// what comes later may repeat what came first. So a page of which nothing matches is one stream and no more. Only a
+// flush is judged by itself, since each leaves some bytes in a stream. Deflate is always fed whole buffers, so the
+// output does not depend on how the input was cut.
 #pragma once
 
 #include <cstdint>

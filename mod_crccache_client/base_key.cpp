@@ -3,11 +3,9 @@
 #include <mod_proxy.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "digest.h"
-#include "fields.h"
 #include "hex.h"
 
 namespace crcsync::client {
@@ -16,9 +14,6 @@ namespace {
 
 // Places for variants of one URL.
 constexpr unsigned place_count = 64;
-
-constexpr std::size_t max_names = 16;
-constexpr std::size_t max_name_bytes = 512;
 
 bool preserves_host(const request_rec* r) {
     // Not by its symbol: mod_proxy may be loaded later than this module, or not at all.
@@ -44,31 +39,6 @@ std::string upstream_uri(const request_rec* r) {
 }
 
 }  // namespace
-
-VaryNames parse_vary_names(std::string_view vary) {
-    VaryNames names;
-    for (const auto member : fields::split_list(vary)) {
-        std::string name(member);
-        for (char& c : name) c = static_cast<char>(apr_tolower(c));
-        if (name != "*" && name != "accept-encoding" && name != "if-block") names.push_back(std::move(name));
-    }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
-}
-
-std::string join_names(const VaryNames& names) {
-    std::string list;
-    for (const auto& name : names) {
-        if (!list.empty()) list += ", ";
-        list += name;
-    }
-    return list;
-}
-
-bool too_many_names(const VaryNames& names) {
-    return names.size() > max_names || join_names(names).size() > max_name_bytes;
-}
 
 std::string upstream_origin(const request_rec* r) {
     std::string origin = upstream_uri(r);

@@ -11,24 +11,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "apache.h"
+#include "vary_names.h"
 
 namespace crcsync::client {
-
-// Names of request fields that select a variant: lower case, sorted, each once.
-using VaryNames = std::vector<std::string>;
-
-// From a Vary field's value. Accept-Encoding is left out, since a base is kept without its coding, If-Block because it
-// never selects an instance, and `*` because it names nothing.
-VaryNames parse_vary_names(std::string_view vary);
-
-std::string join_names(const VaryNames& names);
-
-// More names than this, or longer ones, and no base is kept.
-bool too_many_names(const VaryNames& names);
 
 // The origin that a request on its way to mod_proxy goes to: scheme, host and port of the upstream, and Host where the
 // proxy passes it on.

@@ -3,28 +3,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "apache.h"
 #include "base.h"
-#include "digest.h"
+#include "base_record.h"
 #include "if_block.h"
 #include "scratch_pool.h"
 #include "status.h"
 
 namespace crcsync::client {
-
-// What is kept beside the bytes. The hash is there to notice what a disk, or a hand, has done to them.
-struct BaseRecord {
-    std::uint64_t size = 0;
-    Sha1Value sha1{};
-    std::string variant;  // BaseKey::variant(): several variants share a place
-
-    std::string format() const;
-    static std::optional<BaseRecord> parse(std::string_view text);
-};
 
 class StoredBase final : public Base {
 public:

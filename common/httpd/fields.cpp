@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace crcsync::fields {
 
@@ -14,7 +15,6 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-// Field values are ASCII whatever the locale of the process says.
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -32,23 +32,54 @@ std::string_view trim(std::string_view text) {
 // A quoted-string has backslash escapes, an entity tag has none (RFC 9110, sections 5.6.4 and 8.8.3): `"a\"` is whole.
 enum class Escapes { backslash, none };
 
+// Follows the quotes of a text, character by character.
+class Quotes {
+public:
+    explicit Quotes(Escapes escapes) : escapes_(escapes) {}
+
+    // Whether `c`, the next character, separates if it is a separator.
+    bool outside(char c) {
+        const bool was_outside = !quoted_;
+        if (escaped_) {
+            escaped_ = false;
+        } else if (c == '"') {
+            quoted_ = !quoted_;
+        } else {
+            escaped_ = quoted_ && escapes_ == Escapes::backslash && c == '\\';
+        }
+        return was_outside;
+    }
+    bool open() const { return quoted_; }
+
+private:
+    Escapes escapes_;
+    bool quoted_ = false;
+    bool escaped_ = false;
+};
+
 // Splits at each `separator` outside of quotes; members are trimmed, empty ones dropped.
 std::vector<std::string_view> split(std::string_view text, char separator, Escapes escapes) {
     std::vector<std::string_view> members;
+    const auto add = [&](std::string_view part) {
+        if (const auto member = trim(part); !member.empty()) members.push_back(member);
+    };
+    Quotes quotes(escapes);
     std::size_t start = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-        if (i == text.size() || (!quoted && text[i] == separator)) {
-            const auto member = trim(text.substr(start, i - start));
-            if (!member.empty()) members.push_back(member);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (quotes.outside(text[i]) && text[i] == separator) {
+            add(text.substr(start, i - start));
             start = i + 1;
-        } else if (text[i] == '"') {
-            quoted = !quoted;
-        } else if (quoted && escapes == Escapes::backslash && text[i] == '\\' && i + 1 < text.size()) {
-            ++i;
         }
     }
+    add(text.substr(start));
     return members;
+}
+
+// Whether the last member of a list has a quote that is not closed.
+bool ends_quoted(std::string_view list) {
+    Quotes quotes(Escapes::backslash);
+    for (const char c : list) quotes.outside(c);
+    return quotes.open();
 }
 
 std::string join(const std::vector<std::string_view>& members) {
@@ -112,6 +143,20 @@ std::size_t inner_end(std::string_view tag) {
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(), lower);
+    return result;
+}
+
+bool is_token(std::string_view text) {
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        const char l = lower(c);
+        return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || marks.find(c) != std::string_view::npos;
+    });
+}
+
 bool is_stream_type(std::string_view content_type) {
     constexpr std::array streams = {"text/event-stream",       "multipart/x-mixed-replace", "application/x-ndjson",
                                     "application/ndjson",      "application/jsonl",         "application/json-seq",
@@ -134,7 +179,8 @@ std::string list_with(std::string_view list, std::string_view token) {
     const bool there = std::any_of(members.begin(), members.end(),
                                    [&](auto member) { return member == "*" || equal_fold(member, token); });
     if (there) return std::string(list);
-    members.push_back(token);
+    // A quote that is never closed would take in what stands behind it.
+    members.insert(ends_quoted(list) ? members.begin() : members.end(), token);
     return join(members);
 }
 
@@ -168,6 +214,7 @@ std::string narrow_accept_encoding(std::string_view accept_encoding) {
     const bool names_gzip = std::any_of(members.begin(), members.end(),
                                         [](auto member) { return same_coding(parse_weighted(member).coding, "gzip"); });
     std::string narrowed;
+    bool any = false;  // of several `*` the first counts
     const auto add = [&](std::string_view coding, std::string_view parameters) {
         if (!narrowed.empty()) narrowed += ", ";
         narrowed += coding;
@@ -177,10 +224,9 @@ std::string narrow_accept_encoding(std::string_view accept_encoding) {
         const auto weighted = parse_weighted(member);
         if (is_known_coding(weighted.coding)) {
             add(weighted.coding, weighted.parameters);
-        } else if (weighted.coding == "*" && weighted.refused) {
-            add("*", weighted.parameters);
-        } else if (weighted.coding == "*" && !names_gzip) {
-            add("gzip", weighted.parameters);
+        } else if (weighted.coding == "*" && !std::exchange(any, true)) {
+            if (weighted.refused) add("*", weighted.parameters);
+            if (!weighted.refused && !names_gzip) add("gzip", weighted.parameters);
         }
     }
     return narrowed.empty() ? "identity" : narrowed;
@@ -194,9 +240,7 @@ bool is_known_coding(std::string_view coding) {
 std::string tag_with_suffix(std::string_view tag, std::string_view coding) {
     std::string result(trim(tag));
     if (result.empty()) return result;
-    std::string suffix(suffix_mark);
-    std::transform(coding.begin(), coding.end(), std::back_inserter(suffix), lower);
-    return result.insert(inner_end(result), suffix);
+    return result.insert(inner_end(result), std::string(suffix_mark) + lower_case(coding));
 }
 
 SplitTag split_tag_suffix(std::string_view tag) {

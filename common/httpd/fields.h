@@ -9,6 +9,13 @@
 
 namespace crcsync::fields {
 
+// --- characters: field values are ASCII whatever the locale of the process says
+
+std::string lower_case(std::string_view text);
+
+// Whether `text` is a token (RFC 9110, section 5.6.2): what a field name or a coding may consist of. Not empty.
+bool is_token(std::string_view text);
+
 // --- lists (RFC 9110, section 5.6.1): members between commas, blanks trimmed, empty ones dropped; a comma inside a
 // quoted string does not split.
 std::vector<std::string_view> split_list(std::string_view list);

@@ -118,6 +118,12 @@ std::size_t zlib_size(const std::string& page) {
     return size;
 }
 
+std::string repeated(const std::string& piece, unsigned times) {
+    std::string all;
+    for (unsigned i = 0; i < times; ++i) all += piece;
+    return all;
+}
+
 START_TEST(a_delta_without_matches_is_hardly_larger_than_one_stream) {
     const IfBlock if_block = signature(text(50000, 16), 40);
     const std::string pages[] = {noise(10, 1),
@@ -131,7 +137,9 @@ START_TEST(a_delta_without_matches_is_hardly_larger_than_one_stream) {
                                  std::string(65536, 'z') + noise(300000, 7),
                                  text(100, 8),
                                  text(65536, 9),
-                                 text(1000000, 10)};
+                                 text(1000000, 10),
+                                 noise(65536, 11) + repeated(noise(65536, 11).substr(50000), 5),
+                                 noise(65536, 13) + text(3000, 14) + noise(70000, 15)};
     for (const std::string& page : pages) {
         // The pages' words stand in the base too, but whole blocks of it do not.
         const std::size_t got = delta(if_block, page).size();

@@ -59,6 +59,26 @@ START_TEST(members_go_with_their_parameters) {
 }
 END_TEST
 
+START_TEST(a_quote_that_is_never_closed_takes_nothing_in) {
+    for (const char* vary : {"Cookie, \"a", "\"", "\"a\\", "\"a\\\"", "x=\"a, b"}) {
+        const std::string with = list_with(vary, "If-Block");
+        ck_assert_msg(list_has(with, "If-Block"), "%s", vary);
+        expect_text(list_with(with, "If-Block"), with);
+        expect_text(list_without(with, "If-Block"), vary);
+    }
+    expect_text(list_with("\"a\", \"b, \\\" c\"", "If-Block"), "\"a\", \"b, \\\" c\", If-Block");
+}
+END_TEST
+
+START_TEST(tokens) {
+    for (const char* token : {"a", "Accept-Encoding", "x_1.~!#$%&'*+^`|"}) ck_assert_msg(is_token(token), "%s", token);
+    for (const char* other : {"", " ", "a b", "\"a\"", "a,", "a=b", "caf\xc3\xa9", "a\x7f"}) {
+        ck_assert_msg(!is_token(other), "%s", other);
+    }
+    expect_text(lower_case("Accept-ENCODING \xc4"), "accept-encoding \xc4");
+}
+END_TEST
+
 // C06
 START_TEST(a_q_of_zero_refuses_a_coding) {
     for (const char* zero : {"crcsync;q=0", "gzip, crcsync ; Q=0.000", "CRCSYNC; q = 0.", "crcsync;a=b;q=0", "*;q=0"}) {
@@ -91,6 +111,8 @@ START_TEST(accept_encoding_is_narrowed_to_what_can_be_undone) {
     expect_text(narrow_accept_encoding("*;q=0.5"), "gzip;q=0.5");
     expect_text(narrow_accept_encoding("x-gzip, *"), "x-gzip");
     expect_text(narrow_accept_encoding("gzip, *;q=0"), "gzip, *;q=0");
+    expect_text(narrow_accept_encoding("*;q=0, *"), "*;q=0");
+    expect_text(narrow_accept_encoding("*;q=0.5, *;q=0"), "gzip;q=0.5");
 }
 END_TEST
 
@@ -176,10 +198,10 @@ END_TEST
 }  // namespace
 
 int main() {
-    return run_suite("fields",
-                     {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case,
-                      vary_is_merged_and_taken_apart, members_go_with_their_parameters, a_q_of_zero_refuses_a_coding,
-                      accept_encoding_is_narrowed_to_what_can_be_undone, codings_that_a_suffix_may_name,
-                      the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off, a_suffix_comes_off_as_it_went_on,
-                      weak_tags, lists_of_tags_lose_their_suffixes});
+    return run_suite("fields", {lists_split_at_commas_outside_of_quotes, list_members_compare_without_case,
+                                vary_is_merged_and_taken_apart, members_go_with_their_parameters,
+                                a_quote_that_is_never_closed_takes_nothing_in, tokens, a_q_of_zero_refuses_a_coding,
+                                accept_encoding_is_narrowed_to_what_can_be_undone, codings_that_a_suffix_may_name,
+                                the_suffix_goes_inside_the_quotes, exactly_one_suffix_comes_off,
+                                a_suffix_comes_off_as_it_went_on, weak_tags, lists_of_tags_lose_their_suffixes});
 }
