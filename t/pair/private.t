@@ -75,6 +75,27 @@ $origin->put('/hop', body => $public, fields => [@type]);
 ($response) = $pair->get('/hop');
 is(field($response, $_), undef, "C31: $_ is not replayed") for qw(X-Hop X-End Set-Cookie);
 
+# The same for trailers, which come behind a body, and for Set-Cookie, in the response that a base is compared with and
+# in the one after it.
+my $changed = 'changed' . $public;
+my $trailers = "X-Trailer: secret\r\nSet-Cookie: trailer=secret\r\n";
+$origin->put('/replayed', body => $public, fields => [@type]);
+$pair->body_ok('/replayed', $public, 'a base');
+$origin->put('/replayed', body => $changed, fields => [@type, 'Set-Cookie' => 'user=secret']);
+($response) = $pair->body_ok('/replayed', $changed, 'C31: a delta with Set-Cookie');
+is(field($response, 'Set-Cookie'), 'user=secret', 'C31: its reader gets the cookie');
+$origin->put('/replayed', raw => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+        . sprintf("%x\r\n%s\r\n0\r\n%s\r\n", length $changed, $changed, $trailers));
+$pair->body_ok('/replayed', $changed, 'C31: with trailers');
+$origin->put('/replayed', body => $public, fields => [@type]);
+for my $turn (1, 2) {
+    ($response, @exchanges) = $pair->body_ok('/replayed', $public, "C31: the next, fetch $turn");
+    is(field($exchanges[0]{response}, 'Content-Encoding'), 'crcsync', "C31: the next, fetch $turn: a delta");
+    is(field($response, $_), undef, "C31: the next, fetch $turn: no $_") for qw(X-Trailer Set-Cookie Trailer);
+}
+$stored = join '', map { slurp($_) } files($pair->client->dir . '/cache');
+unlike($stored, qr/secret|X-Trailer/, 'C31: nothing of them is on the disk');
+
 done_testing;
 
 sub files {

@@ -52,6 +52,17 @@ allow_log(qr/\[proxy(?:_http)?:error\]/);
 allow_log(qr/crccache_server:error.* \/cgi\/20000: the response is cut off \(upstream-error\)/);
 expect_log(qr/crccache_server:error.* \/cut: the response is cut off \(upstream-error\)/);
 
+# mod_proxy tells of a body that broke off by an ERROR bucket behind what has come: also right behind the head.
+for my $came ('', substr $page, 0, 30_000) {
+    my $chunk = length $came ? sprintf "%x\r\n%s\r\n", length $came, $came : '';
+    $origin->put('/cut', raw => "HTTP/1.1 200 OK\r\n" . fields('Transfer-Encoding: chunked') . "\r\n${chunk}3e8\r\nxx", close => 1);
+    my $broken = $server->ask(@ask, '/cut');
+    my $name = 'C20: an ERROR bucket after ' . length($came) . ' bytes';
+    ok(!$broken || $broken->{status} == 502 || !$broken->{complete}, "$name: no whole response");
+    ok(!defined eval { apply_delta($broken->{body}, @ask) }, "$name: no whole delta");
+}
+$server->children_live(@children);
+
 $origin->put('/whole', body => $page, fields => ['Content-Type' => 'text/html']);
 $server->is_delta($server->ask(@ask, '/whole'), @ask, $page, 'C17: the next page is whole');
 
