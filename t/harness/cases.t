@@ -24,7 +24,7 @@ sub shown_in {
     my ($file) = @_;
     my $text = slurp($file);
     return $text =~ /\b(C\d\d)\b/g if $file =~ /\.cpp$/;
-    return $text =~ /["'](C\d\d): /g;
+    return map { /C\d\d/g } $text =~ /["'](C\d\d(?:, C\d\d)*): /g;
 }
 for my $case (sort keys %files) {
     cmp_ok(scalar @{$files{$case}}, '>', 0, "$case has tests");
