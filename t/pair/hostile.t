@@ -202,12 +202,12 @@ sub try_reader {
 
 my @ways = (
     # Where, what is damaged, with a base or without, which requests (any: the second fetch too), how many.
-    [line => 'down', 1, 'delta', soak(fast => 90, full => 7_000)],
-    [line => 'down', 1, 'any',   soak(fast => 40,  full => 2_500)],
-    [line => 'down', 0, 'any',   soak(fast => 30,  full => 2_000)],
-    [line => 'up',   1, 'delta', soak(fast => 40,  full => 3_000)],
-    [far  => 'down', 1, 'any',   soak(fast => 40,  full => 3_000)],
-    [far  => 'up',   1, 'any',   soak(fast => 20,  full => 1_000)],
+    [line => 'down', 1, 'delta', soak(fast => 90, full => 1_000)],
+    [line => 'down', 1, 'any',   soak(fast => 40,  full => 400)],
+    [line => 'down', 0, 'any',   soak(fast => 30,  full => 300)],
+    [line => 'up',   1, 'delta', soak(fast => 40,  full => 400)],
+    [far  => 'down', 1, 'any',   soak(fast => 40,  full => 400)],
+    [far  => 'up',   1, 'any',   soak(fast => 20,  full => 200)],
 );
 # A page for each: its number comes from the seed, so that the seed alone repeats all.
 my $number = 0;
@@ -221,7 +221,7 @@ for my $way (@ways) {
         last if @failures > 20;
     }
 }
-for my $seed (defined $only ? $only : $first .. $first + soak(fast => 20, full => 2_000) - 1) {
+for my $seed (defined $only ? $only : $first .. $first + soak(fast => 20, full => 300) - 1) {
     try_reader(10 * $seed, $seed);
     last if @failures > 20;
 }
