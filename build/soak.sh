@@ -9,9 +9,10 @@ usage() {
     cat <<'END'
 usage: build/soak.sh [OPTION]...
 
-Builds into _out/, then runs the module tests that call soak() in their full sizes: bodies of 2 GB, a million requests, a thousand
-restarts, readers of 10 kB/s for ten minutes. Two run at a time, so that the ones that mostly wait cost nothing. It
-takes under 90 minutes on two cores, some GB of memory, and 12 GB of disk below TMPDIR. What each test printed stays in _out/soak/.
+Builds into _out/, then runs the module tests that call soak() in their full sizes: bodies of 2 GB, a million requests,
+a thousand restarts, readers of 10 kB/s for ten minutes. Two run at a time, so that the ones that mostly wait cost
+nothing. It takes under 90 minutes on two cores, some GB of memory, and 12 GB of disk below TMPDIR. What each test
+printed stays in _out/soak/.
 
   --only REGEX   only tests whose names (pair/memory.t) match
   --jobs N       how many run at a time (default: 2)
@@ -63,12 +64,12 @@ results=_out/soak
 rm -rf "$results"
 mkdir -p "$results"
 
-# Runs one test; a line in the table.
+# Runs one test, for an hour at most; a line in the table.
 run_one() {
     local name=$1 out began status=0
     out=$results/${name//\//.}.log
     began=$(date +%s)
-    CRCSYNC_SOAK=$size t/TEST --build _out/default --verbose "$name" >"$out" 2>&1 || status=$?
+    CRCSYNC_SOAK=$size timeout 3600 t/TEST --build _out/default --verbose "$name" >"$out" 2>&1 || status=$?
     # A test that is skipped as a whole has shown nothing.
     if [ "$status" -ne 0 ]; then
         status=FAILED

@@ -1,6 +1,7 @@
-# C22: 1,000 graceful restarts and no growth (100 with worker and with prefork; some of each in the fast size). Both proxies restart
-# while readers fetch and h2load runs; nobody gets a wrong byte, and parents keep as much memory, descriptors and shared memory
-# as they had. The yardstick is the same httpd without the modules: what a restart costs there is httpd's own.
+# C22: 1,000 graceful restarts and no growth (100 with worker and with prefork; some of each in the fast size). Both proxies
+# restart while readers fetch and h2load runs; nobody gets a wrong byte, and parents keep as much memory, descriptors and
+# shared memory as they had. The yardstick is the same httpd without the modules: what a restart costs there is httpd's
+# own.
 use strict;
 use warnings;
 

@@ -17,12 +17,18 @@ my $origin = CRCSync::Origin->start(
         $connection->send(CRCSync::Origin::response(body => "$kind\n$text$kind\n", fields => \@fields));
     }
 );
-my $pair = CRCSync::Pair->start(to => $origin->port, relay => 0, client => "LogLevel notice\n", server => "LogLevel notice\n");
+my $quiet = "LogLevel notice\n";
+my $pair = CRCSync::Pair->start(to => $origin->port, relay => 0, client => $quiet, server => $quiet);
 
 sub files {
     my ($count, $bytes) = (0, 0);
     # httpd removes files meanwhile.
-    File::Find::find({no_chdir => 1, wanted => sub { if (-f) { ++$count; $bytes += -s _ // 0 } }}, $pair->client->dir . '/cache');
+    my $look = sub {
+        return unless -f;
+        ++$count;
+        $bytes += -s _ // 0;
+    };
+    File::Find::find({no_chdir => 1, wanted => $look}, $pair->client->dir . '/cache');
     return ($count, $bytes);
 }
 

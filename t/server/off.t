@@ -1,5 +1,5 @@
-# C22: loaded but off, the modules cost nothing: no filter, no notes, no fields, and no more than the checks that find this out. What a
-# request costs is counted in instructions (by valgrind), not in time: with both modules loaded, and without them.
+# C22: loaded but off, the modules cost nothing: no filter, no notes, no fields, and no more than the checks that find this
+# out. What a request costs is counted in instructions (by valgrind), not in time: with both modules loaded, and without.
 use strict;
 use warnings;
 
@@ -33,10 +33,12 @@ for my $target ('/page.html', '/proxied/page', '/none') {
     } keys %httpd;
     my ($off, $absent) = map { "$_->{status} " . fields_of($_, qw(ETag Last-Modified)) } @response{qw(off absent)};
     is($off, $absent, "C22: $target: the same status and fields, loaded or not");
-    is_body($response{off}{body} =~ s/port \d+//r, $response{absent}{body} =~ s/port \d+//r, "C22: $target: the same body");
+    my @bodies = map { $_->{body} =~ s/port \d+//r } @response{qw(off absent)};
+    is_body(@bodies, "C22: $target: the same body");
 }
 for my $line ($httpd{off}->log(3)) {
-    is(join('', map { $line->{$_} } qw(result reason base instance-bytes wire-bytes)), '-' x 5, "C22: $line->{url}: no notes");
+    my @notes = map { $line->{$_} } qw(result reason base instance-bytes wire-bytes);
+    is("@notes", '- - - - -', "C22: $line->{url}: no notes");
 }
 my @upstream = map { my $request = $_; fields_of($request, 'Host') =~ s/:\d+//gr } $origin->requests;
 is($upstream[0], $upstream[1], 'C22: upstream sees the same request');

@@ -1,8 +1,8 @@
-# A pair under load: an origin whose pages change with every request and say themselves what they must be, h2load, which is fast
-# enough for a million requests, and readers beside it, which compare every byte.
+# A pair under load: an origin whose pages change with every request and say themselves what they must be, h2load, which is
+# fast enough for a million requests, and readers beside it, which compare every byte.
 #
 #   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay
-#   $load->requests(100_000);                           # returns how many were answered: a mix of pages, methods and errors
+#   $load->requests(100_000);                           # a mix of pages, methods, errors; returns how many were answered
 #   $load->sample(20);                                  # the number of wrong answers among 20 pages of each kind
 #   $load->start_readers(3); ... ; is($load->stop_readers, 0);       # the same in the background
 #   $load->counters($httpd)                             # of the status page
@@ -22,9 +22,9 @@ use CRCSync::Pair;
 use CRCSync::Test ();
 use CRCSync::Work;
 
-# Two thirds change at every request, so that they come as deltas; the others are errors and what must not be touched.
-my @changing = ('/small.shtml', '/page.shtml', '/page.shtml?other', '/long.shtml', '/vary/page.shtml', '/zipped/page.shtml');
-my @others = ('/same.html', '/none.html', '/private/page.shtml', '/stream/page.shtml', '/moved', '/dead/page');
+# Half of them change at every request, and come as deltas; the others are errors and what must not be touched.
+my @changing = qw(/small.shtml /page.shtml /page.shtml?other /long.shtml /vary/page.shtml /zipped/page.shtml);
+my @others = qw(/same.html /none.html /private/page.shtml /stream/page.shtml /moved /dead/page);
 my %bytes = ('small.shtml' => 2_000, 'page.shtml' => 20_000, 'long.shtml' => 150_000, 'same.html' => 10_000);
 my %text;
 
@@ -34,7 +34,8 @@ sub new {
     my $children =
         ($options{mpm} // '') eq 'prefork'
         ? "StartServers 24\nMinSpareServers 1\nMaxSpareServers 24\nServerLimit 24\nMaxRequestWorkers 24\n"
-        : "StartServers 2\nServerLimit 16\nThreadsPerChild 24\nMaxRequestWorkers 48\nMinSpareThreads 1\nMaxSpareThreads 48\n";
+        : "StartServers 2\nServerLimit 16\nThreadsPerChild 24\nMaxRequestWorkers 48\n"
+        . "MinSpareThreads 1\nMaxSpareThreads 48\n";
     # The log of a million requests at level debug would be all that this measures.
     my $common = "LogLevel notice\nMaxConnectionsPerChild 0\nKeepAliveTimeout 60\nMaxKeepAliveRequests 0\n"
         . "$children<Location /crcsync-status>\nProxyPass !\nSetHandler crcsync-status\n</Location>\n";

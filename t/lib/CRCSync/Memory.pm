@@ -4,7 +4,7 @@
 #   ... requests ...
 #   $memory->grown;         # kB: the most that any child has held since, beyond what it held then
 #   parent_holds($httpd)    # {memory => kB, files => n, shared => n, semaphores => n}
-#   growth(@samples)        # what a straight line through the samples, without the first third, climbs from there to the end
+#   growth(@samples)        # what a straight line through the last two thirds of them climbs
 #
 # Memory is resident memory. Its peaks are the kernel's own record (VmHWM), so that none is missed.
 package CRCSync::Memory;
@@ -62,8 +62,7 @@ sub _kb {
     return CRCSync::Work::slurp("/proc/$pid/status") =~ /^$field:\s+(\d+) kB/m ? $1 : die "no $field of process $pid\n";
 }
 
-# Memory that is the children's own (what they share with their parent by never having written to it counts too), in kB: all
-# children, and those that are ending, together.
+# Anonymous memory of all children together, in kB.
 sub children_hold {
     my ($httpd) = @_;
     my $sum = 0;

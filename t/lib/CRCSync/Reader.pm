@@ -2,8 +2,9 @@
 #
 #   my $read = read_body($url, fields => ['If-Block' => ...], rate => '10k', seconds => 600);
 #
-# gives {status, bytes, exit, sha256 (of what came), fields (the head as text)}. exit is curl's: 0 for a complete body, 28 where the
-# seconds were over. start_reader gives code that waits for the end and returns the same, so that several can read at once.
+# gives {status, bytes, exit, sha256 (of what came), fields (the head as text)}. exit is curl's: 0 for a complete body, 28
+# where the seconds were over. start_reader gives code that waits for the end and returns the same: several can read at
+# once.
 package CRCSync::Reader;
 
 use strict;
@@ -21,7 +22,8 @@ sub read_body { return start_reader(@_)->() }
 sub start_reader {
     my ($url, %options) = @_;
     my $dir = CRCSync::Work::new_dir('reader');
-    my @curl = ('curl', '--silent', '--dump-header', "$dir/head", '--write-out', '%{stderr}%{http_code} %{size_download} %{exitcode}');
+    my @curl = ('curl', '--silent', '--dump-header', "$dir/head");
+    push @curl, '--write-out', '%{stderr}%{http_code} %{size_download} %{exitcode}';
     push @curl, '--limit-rate', $options{rate} if $options{rate};
     push @curl, '--max-time', $options{seconds} if $options{seconds};
     my @fields = @{$options{fields} // []};

@@ -3,8 +3,8 @@
 # It exports Test::More, the raw client (http_get, http_request, field, fields_of), expect_log and allow_log, slurp and
 # spew, random_bytes and text. done_testing is its own: it ends what the test has started, then reads the error logs.
 #
-# soak(fast => N, full => M) is how large a test is: N, or M where build/soak.sh has set CRCSYNC_SOAK=1. build/soak.sh finds
-# the tests that call it by itself. figure('what, unit' => value) reports a number that stands in its table.
+# soak(fast => N, full => M) is how large a test is: N, or M where build/soak.sh has set CRCSYNC_SOAK=1; it finds the tests
+# that call this by itself. figure('what, unit' => value) reports a number that stands in its table.
 package CRCSync::Test;
 
 use strict;
