@@ -21,11 +21,11 @@ my $answer =
             $connection->send("0\r\n\r\n");
         }
         elsif ($request->{target} =~ m{^/becomes/(\w+)} && $request->{number} > 1) {
-            # What was a page is a stream now, which begins as a delta could: with the name of a section.
+            # What was a page is a stream now, whose first event could be the beginning of a delta: of its strong hash.
             my $type = $1 eq 'events' ? 'text/event-stream' : 'application/x-ndjson';
             $connection->send("HTTP/1.1 200 OK\r\nContent-Type: $type\r\nTransfer-Encoding: chunked\r\n\r\n");
             for my $k (1 .. 3) {
-                my $event = "Lines: $k\ndata: event number $k\n\n";
+                my $event = "S\ndata: e$k\n\n";
                 $connection->send(sprintf "%x\r\n%s\r\n", length $event, $event);
                 CRCSync::Work::wait_for("ack $k", sub { -e "$acks$request->{target}.$k" });
             }
@@ -79,7 +79,7 @@ for my $what ('events', 'lines') {
     $client->response(
         progress => sub {
             my ($message) = @_;
-            while ($message && $message->{body} =~ /data: event number @{[$seen + 1]}\n\n/) {
+            while ($message && $message->{body} =~ /data: e@{[$seen + 1]}\n\n/) {
                 $seen++;
                 spew("$acks$target.$seen", '');
             }
