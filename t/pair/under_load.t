@@ -18,7 +18,7 @@ my $faults = CRCSync::Faults->new;
 my $pair = CRCSync::Pair->start(to => $origin->port, client_faults => $faults, server_faults => $faults);
 my $cache = $pair->client->dir . '/cache';
 my @targets = map { "/page$_" } 1 .. 4;
-my $load = soak(fast => 20, full => 2_000);
+my $load = soak(fast => 20, full => 200);
 
 sub files {
     my @files;
