@@ -24,13 +24,17 @@ DeltaReader::DeltaReader(const BlockLayout& layout, Base& base, const DecoderLim
     : layout_(layout), base_(base), limits_(limits), sink_(sink) {}
 
 Status DeltaReader::push(Bytes piece) {
+    // What comes before the bound is looked at first: so the status does not depend on how the delta is cut.
+    const std::uint64_t most = max_delta(limits_.max_instance);
+    const bool too_long = piece.size() > most - std::min(most, stats_.delta_bytes);
     stats_.delta_bytes += piece.size();
-    if (status_ == Status::ok && stats_.delta_bytes > max_delta(limits_.max_instance)) status_ = Status::too_large;
+    if (too_long) piece = piece.first(piece.size() - std::min(piece.size(), stats_.delta_bytes - most));
     while (status_ == Status::ok && !piece.empty()) {
         const bool inside = part_ != Part::identifier;
         status_ = take(piece);
         if (inside && part_ == Part::identifier) ++stats_.sections;
     }
+    if (status_ == Status::ok && too_long) status_ = Status::too_large;
     return status_;
 }
 

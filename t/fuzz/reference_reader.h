@@ -14,7 +14,7 @@
 namespace fuzz {
 
 struct ReferenceResult {
-    bool well_formed = false;  // whole sections, known ones, blocks that exist, at most `limit` bytes
+    bool well_formed = false;  // whole sections, known ones, blocks that exist, within the limits
     std::string instance;
     std::optional<crcsync::Sha1Value> expected;  // from the S section
     bool right() const { return well_formed && expected && *expected == crcsync::sha1(crcsync::as_bytes(instance)); }
@@ -76,7 +76,8 @@ inline ReferenceResult read_delta(std::string_view delta, std::string_view base,
         }
         if (result.instance.size() > limit) return result;
     }
-    result.well_formed = true;
+    // A delta has a little more room than what it may expand to.
+    result.well_formed = delta.size() <= limit + limit / 64 + 65536;
     return result;
 }
 

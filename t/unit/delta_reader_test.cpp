@@ -151,6 +151,8 @@ START_TEST(sections_that_give_nothing_have_an_end) {
     expect(repeat(compressed(""), 17'000) + hash, Status::too_large, limits);
     // A stream that goes on and on: empty stored blocks.
     expect(std::string("Z\x78\x01") + repeat(std::string("\0\0\0\xff\xff", 5), 27'000), Status::too_large, limits);
+    // What is wrong before that is said, whether it comes with the rest or alone.
+    expect("x" + std::string(200'000, ' '), Status::corrupt_delta, limits);
     // One literal as long as the limit allows.
     const std::string most(64 * 1024, 'x');
     expect(literal(most) + hash_section(most), Status::ok, limits);
