@@ -40,7 +40,7 @@ void warn_without_root(server_rec* main_server) {
     }
 }
 
-int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
+int prepare_server(server_rec* server) {
     const bool has_store = find_base_provider();
     if (!enabled_anywhere()) return OK;
     if (!has_store) {
@@ -60,6 +60,11 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
     open_cleared_origins(server);
     counters = open_counters("CRCSyncClient", server);
     return OK;
+}
+
+int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
+    return guard(
+        server, "the start", [&] { return prepare_server(server); }, [] { return HTTP_INTERNAL_SERVER_ERROR; });
 }
 
 int post_read_request(request_rec* r) {

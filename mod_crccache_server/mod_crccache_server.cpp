@@ -80,12 +80,9 @@ int report(request_rec* r) {
 }
 
 int post_config(apr_pool_t* /*config*/, apr_pool_t* /*log*/, apr_pool_t* /*temporary*/, server_rec* server) {
-    try {
-        counters = open_counters("CRCSyncServer", server);
-    } catch (const std::exception& e) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, "crcsync: no counters: %s", e.what());
-        counters = nullptr;
-    }
+    counters = guard(
+        server, "the opening of the counters", [&] { return open_counters("CRCSyncServer", server); },
+        []() -> Counters* { return nullptr; });
     warn_about_filters({encode_filter_name, encode_filter_type, "CRCSyncServer", true},
                        crccache_server_module.module_index, server);
     return OK;

@@ -173,6 +173,15 @@ sub graceful {
     return;
 }
 
+# Ends the server and starts it anew, on the same ports and directories.
+sub restart {
+    my ($self) = @_;
+    $self->stop;
+    unlink "$self->{dir}/httpd.pid";
+    $self->_run or die "httpd '$self->{name}' did not start again\n";
+    return;
+}
+
 # What the error log says from an offset on: after many restarts it is long.
 sub _log_since {
     my ($self, $from) = @_;
