@@ -194,7 +194,13 @@ sub _log_since {
 # Process ids of the children.
 sub children {
     my ($self) = @_;
-    return split ' ', CRCSync::Work::slurp("/proc/$self->{pid}/task/$self->{pid}/children");
+    my @children;
+    # The port is there before the first child is.
+    CRCSync::Work::wait_for(
+        "the children of '$self->{name}'",
+        sub { @children = split ' ', CRCSync::Work::slurp("/proc/$self->{pid}/task/$self->{pid}/children") }
+    );
+    return @children;
 }
 
 # The first `count` lines of the access log, as hashes (method, url, status, bytes, and the notes without "crcsync-";
