@@ -83,6 +83,7 @@ START_TEST(malformed_values) {
     expect("fs=39;h=" + hashes(40), Status::bad_if_block);
     expect("fs=40;h=" + hashes(40), Status::ok);
     expect("fs=100000;h=" + hashes(256), Status::ok);
+    expect("fs=100000;h=" + hashes(257), Status::bad_if_block);
 }
 END_TEST
 
