@@ -1,7 +1,7 @@
 # A pair under load: an origin whose pages change with every request and say themselves what they must be, h2load, which is
 # fast enough for a million requests, and readers beside it, which compare every byte.
 #
-#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay
+#   my $load = CRCSync::Load->new(mpm => 'worker');     # origin and pair, without a relay; client => its directives
 #   $load->requests(100_000);                           # a mix of pages, methods, errors; returns how many were answered
 #   $load->sample(20);                                  # the number of wrong answers among 20 pages of each kind
 #   $load->start_readers(3); ... ; is($load->stop_readers, 0);       # the same in the background
@@ -76,7 +76,7 @@ Alias /stream/ @DIR@/htdocs/
 Redirect 302 /moved /same.html
 END
     );
-    my $self = bless {origin => $origin, number => 0}, $class;
+    my $self = bless {origin => $origin, faults => {}}, $class;
     for my $name (sort keys %bytes) {
         CRCSync::Work::spew($origin->dir . "/htdocs/$name", page($name, '<!--#echo var="UNIQUE_ID" -->'));
     }
@@ -87,7 +87,7 @@ END
         relay  => 0,
         mpm    => $options{mpm},
         server => "$common<Location /dead/>\nProxyPass http://127.0.0.1:$dead/ retry=0\n</Location>\n",
-        client => $common,
+        client => $common . ($options{client} // ''),
     );
     return $self;
 }
@@ -154,6 +154,7 @@ sub sample {
         for (1 .. $count) {
             my $fault = $self->fault($target) // next;
             $self->{fault} = "$target: $fault";
+            $self->{faults}{$fault =~ s/ for .*//r}++;
             ++$wrong;
         }
     }
@@ -187,7 +188,7 @@ sub start_readers {
                 $wrong += $self->sample(1);
                 sleep 0.02;
             }
-            warn "$self->{fault}\n" if $wrong;
+            warn "$self->{faults}{$_} times: $_\n" for sort keys %{$self->{faults}};
             POSIX::_exit($wrong > 250 ? 250 : $wrong);
         }
         push @{$self->{readers}}, $pid;
