@@ -128,21 +128,6 @@ Reason choose_blocks(RequestState& state, std::uint32_t& blocks) {
     return Reason::none;
 }
 
-// The signature of the base that was found. Where the bytes are not those of the record, somebody may just be putting
-// another entity in place: for a moment the header of the one stands beside the body of the other. So it is looked at
-// once more before it counts as damaged.
-Status sign_base(RequestState& state, std::uint32_t blocks) {
-    constexpr apr_interval_time_t pause = 4000;  // microseconds
-    const std::uint64_t memory = state.config.hold_memory.value;
-    const Status status = state.found.base->sign(blocks, memory, state.if_block);
-    if (status == Status::ok) return status;
-    apr_sleep(pause);
-    BaseStore::Found again = BaseStore(state.r).find(*state.key);
-    if (!again.base || again.base->size() / blocks < min_block_size) return status;
-    state.found = std::move(again);
-    return state.found.base->sign(blocks, memory, state.if_block);
-}
-
 // Finds the base and sends its signature. Returns why not.
 Reason send_if_block(RequestState& state) {
     request_rec* r = state.r;
@@ -159,7 +144,7 @@ Reason send_if_block(RequestState& state) {
     std::uint32_t blocks = 0;
     const Reason reason = choose_blocks(state, blocks);
     if (reason != Reason::none) return reason;
-    const Status status = sign_base(state, blocks);
+    const Status status = state.found.base->sign(blocks, state.config.hold_memory.value, state.if_block);
     if (status != Status::ok) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "crcsync: %s: the base is damaged (%s): it is dropped",
                       loggable_url(r), name(status));
