@@ -28,7 +28,12 @@ while [ $# -gt 0 ]; do
     case "$1" in
     --only) only=$2 && shift ;;
     --asan) asan=yes ;;
-    --mpm) export CRCSYNC_MPM=$2 && shift ;;
+    --mpm)
+        case "${2-}" in
+        event | worker | prefork) export CRCSYNC_MPM=$2 && shift ;;
+        *) usage >&2 && exit 2 ;;
+        esac
+        ;;
     --no-lint) lint="" ;;
     --list) list=yes ;;
     --jobs) jobs=$2 && shift ;;
@@ -53,12 +58,11 @@ sources() { find common mod_crccache_server mod_crccache_client t -name '*.h' -o
 
 step "build"
 log=$(cmake --preset default 2>&1) || { echo "$log"; exit 1; }
-cmake --build --preset default -j "$jobs"
-
 if [ -n "$list" ]; then
     ctest --test-dir _out/default -N
     exit 0
 fi
+cmake --build --preset default -j "$jobs"
 
 if [ -n "$lint" ] && [ -z "$only" ]; then
     step "clang-format"
