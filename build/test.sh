@@ -13,6 +13,7 @@ Builds into _out/ and runs all tests. On a fresh Debian 12, as root, it installs
 
   --only REGEX   only the tests whose names match (as ctest -R), without format, lint and sanitizers
   --asan         the module tests too run under AddressSanitizer and UndefinedBehaviorSanitizer, built into _out/asan
+  --valgrind     the unit tests of the core too run under valgrind's memcheck
   --mpm NAME     event (default), worker or prefork for the servers of the module tests
   --no-lint      leaves out clang-format and clang-tidy
   --list         only lists the tests
@@ -23,11 +24,12 @@ Exit status: 0 if all passed. One module test, with its output: t/TEST --build _
 END
 }
 
-only="" asan="" lint=yes list="" jobs=$(nproc)
+only="" asan="" valgrind="" lint=yes list="" jobs=$(nproc)
 while [ $# -gt 0 ]; do
     case "$1" in
     --only) only=$2 && shift ;;
     --asan) asan=yes ;;
+    --valgrind) valgrind=yes ;;
     --mpm)
         case "${2-}" in
         event | worker | prefork) export CRCSYNC_MPM=$2 && shift ;;
@@ -79,6 +81,23 @@ if [ -z "$only" ]; then
     cmake --preset sanitize >/dev/null
     cmake --build --preset sanitize -j "$jobs"
     ctest --preset sanitize -j "$jobs"
+fi
+
+if [ -z "$only" ]; then
+    step "what threads share, under ThreadSanitizer"
+    cmake -G Ninja -S . -B _out/tsan -DCRCSYNC_SANITIZE=thread -DCRCSYNC_BENCH=OFF >/dev/null
+    cmake --build _out/tsan -j "$jobs" --target shared_state_test
+    ctest --test-dir _out/tsan -R shared_state_test --output-on-failure --no-tests=error
+fi
+
+if [ -n "$valgrind" ]; then
+    step "unit tests under valgrind"
+    # The tests' own process looks at its memory, not a child of each test; Check's limits of time are for the plain run.
+    for test in _out/default/t/unit/*_test; do
+        echo "$test"
+        CK_FORK=no CK_TIMEOUT_MULTIPLIER=100 valgrind -q --error-exitcode=1 --leak-check=full \
+            --errors-for-leak-kinds=definite "$test" >_out/valgrind.log 2>&1 || { cat _out/valgrind.log; exit 1; }
+    done
 fi
 
 if [ -n "$asan" ]; then
