@@ -52,16 +52,18 @@ LLVM_PROFILE_FILE="$top/$out/profiles/%m-%p.profraw" ctest --test-dir "$out" -j 
 find "$out/profiles" -name '*.profraw' -size +0 >"$out/profiles/list"
 llvm-profdata-14 merge --sparse --failure-mode=all -f "$out/profiles/list" -o "$out/profile"
 
-objects=()
-while read -r file; do objects+=(-object "$file"); done < <(
+programs=()
+while read -r file; do programs+=("$file"); done < <(
     find "$out/t/unit" "$out/t/fuzz" "$out/common/tool" -maxdepth 1 -type f -perm -u+x
 )
+# llvm-cov wants the first without a name, and each other as -object.
+read_profile=(-instr-profile "$out/profile" "${programs[0]}" "${programs[@]/#/-object=}")
 sources=(common/*.cpp common/*.h common/tool/*.cpp common/httpd/fields.cpp)
 
 if [ -n "$uncovered" ]; then
     # A line that was not run has the count 0; of a template or inline function, none of its instances.
-    llvm-cov-14 show -instr-profile "$out/profile" "${objects[@]}" "${sources[@]}" 2>/dev/null |
+    llvm-cov-14 show "${read_profile[@]}" "${sources[@]}" 2>/dev/null |
         grep -E '^/.*:$|^ *[0-9]+\| +0\|' || true
 else
-    llvm-cov-14 report -instr-profile "$out/profile" -show-region-summary=false "${objects[@]}" "${sources[@]}" 2>/dev/null
+    llvm-cov-14 report "${read_profile[@]}" -show-region-summary=false "${sources[@]}" 2>/dev/null
 fi
