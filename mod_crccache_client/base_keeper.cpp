@@ -34,8 +34,8 @@ Reason base_refusal(const RequestState& state) {
     if (r->status != HTTP_OK) return Reason::status;
     if (!response_field(r, "Content-Range").empty()) return Reason::range;
     const std::string control = response_field(r, "Cache-Control");
-    if (has_directive(control, "no-store")) return Reason::no_store;
-    if (has_directive(control, "private")) return Reason::private_response;
+    if (fields::list_has_word(control, "no-store")) return Reason::no_store;
+    if (fields::list_has_word(control, "private")) return Reason::private_response;
     for (const char* name : {"Set-Cookie", "Set-Cookie2"}) {
         if (!response_field(r, name).empty()) return Reason::private_response;
     }

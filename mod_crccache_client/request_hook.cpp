@@ -63,7 +63,7 @@ Reason bypass_reason(const request_rec* r) {
 
 // Why the request alone keeps its response from becoming a base.
 Reason keep_refusal(const request_rec* r) {
-    if (has_directive(request_field(r, "Cache-Control"), "no-store")) return Reason::no_store;
+    if (fields::list_has_word(request_field(r, "Cache-Control"), "no-store")) return Reason::no_store;
     // mod_proxy makes Authorization of a user in the URL.
     if (!request_field(r, "Authorization").empty() || r->parsed_uri.user != nullptr) return Reason::private_response;
     return Reason::none;
@@ -180,7 +180,7 @@ void prepare_refetch(RequestState& state, const RequestState& before) {
     state.outcome = before.outcome;
     state.outcome.result = Result::refetched;
     const auto cache_control = request_field(state.r, "Cache-Control");
-    if (!has_directive(cache_control, "no-cache")) {
+    if (!fields::list_has_word(cache_control, "no-cache")) {
         const std::string value = fields::list_with(cache_control, "no-cache");
         state.cache_control_field.change(state.r, value.c_str());
     }

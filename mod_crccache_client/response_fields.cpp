@@ -39,15 +39,6 @@ void change_field(request_rec* r, const char* name, Change&& change) {
     }
 }
 
-// The word that a list member begins with: "crcsync" of "crcsync; m=1".
-std::string_view first_word(std::string_view member) {
-    return member.substr(0, member.find_first_of("; \t="));
-}
-
-bool is_word(std::string_view member, std::string_view word) {
-    return fields::list_has(first_word(member), word);
-}
-
 std::string append(std::string list, std::string_view member) {
     if (!list.empty()) list += ", ";
     return list += member;
@@ -131,14 +122,9 @@ void mend_not_modified_fields(request_rec* r) {
 }
 
 bool is_bound_to_its_bytes(const request_rec* r) {
-    return has_directive(response_field(r, "Cache-Control"), "no-transform") ||
+    return fields::list_has_word(response_field(r, "Cache-Control"), "no-transform") ||
            std::any_of(digest_fields.begin(), digest_fields.end(),
                        [r](const char* name) { return !response_field(r, name).empty(); });
-}
-
-bool has_directive(std::string_view cache_control, std::string_view name) {
-    const auto members = split_list(cache_control);
-    return std::any_of(members.begin(), members.end(), [name](auto member) { return is_word(member, name); });
 }
 
 }  // namespace crcsync::client

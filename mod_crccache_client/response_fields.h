@@ -45,7 +45,4 @@ void mend_not_modified_fields(request_rec* r);
 // Whether the response carries a digest of its exact bytes, or forbids that they be changed.
 bool is_bound_to_its_bytes(const request_rec* r);
 
-// Whether a Cache-Control value has a directive, with or without an argument.
-bool has_directive(std::string_view cache_control, std::string_view name);
-
 }  // namespace crcsync::client

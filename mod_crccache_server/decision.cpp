@@ -9,14 +9,6 @@ namespace crcsync::server {
 
 namespace {
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
-}
-
 // "Text/HTML; charset=utf-8" is "text/html".
 std::string bare_type(std::string_view content_type) {
     content_type = content_type.substr(0, content_type.find(';'));
@@ -26,7 +18,7 @@ std::string bare_type(std::string_view content_type) {
     while (!content_type.empty() && (content_type.front() == ' ' || content_type.front() == '\t')) {
         content_type.remove_prefix(1);
     }
-    return lower(content_type);
+    return fields::lower_case(content_type);
 }
 
 bool mask_matches(std::string_view mask, std::string_view type) {
@@ -35,22 +27,18 @@ bool mask_matches(std::string_view mask, std::string_view type) {
     return type.starts_with(mask.substr(0, mask.size() - 1));
 }
 
-// RFC 9110, section 5.6.2, without the star, which has a meaning of its own in masks.
-bool is_token(std::string_view text) {
-    constexpr std::string_view others = "!#$%&'+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               others.find(c) != std::string_view::npos;
-    });
+// A token without the star, which has a meaning of its own in masks.
+bool is_plain_token(std::string_view text) {
+    return fields::is_token(text) && text.find('*') == std::string_view::npos;
 }
 
 // Sets undo and coding, or the reason why not.
 void decide_coding(std::string_view content_encoding, Decision& decision) {
     decision.coding = "identity";
     auto codings = fields::split_list(content_encoding);
-    std::erase_if(codings, [](auto coding) { return lower(coding) == "identity"; });
+    std::erase_if(codings, [](auto coding) { return fields::lower_case(coding) == "identity"; });
     if (codings.empty()) return;
-    decision.coding = lower(codings.front());
+    decision.coding = fields::lower_case(codings.front());
     const bool one = codings.size() == 1;
     if (one && (decision.coding == "gzip" || decision.coding == "x-gzip")) {
         decision.undo = Undo::gzip;
@@ -86,9 +74,9 @@ bool type_matches(TypeMasks masks, std::string_view content_type) {
 bool is_type_mask(std::string_view mask) {
     if (mask == "*/*") return true;
     const auto slash = mask.find('/');
-    if (slash == std::string_view::npos || !is_token(mask.substr(0, slash))) return false;
+    if (slash == std::string_view::npos || !is_plain_token(mask.substr(0, slash))) return false;
     const auto subtype = mask.substr(slash + 1);
-    return subtype == "*" || is_token(subtype);
+    return subtype == "*" || is_plain_token(subtype);
 }
 
 bool is_compressed_type(std::string_view content_type) {

@@ -75,6 +75,11 @@ std::vector<std::string_view> split(std::string_view text, char separator, Escap
     return members;
 }
 
+// Whether the first word of a member, before its value or parameters, is `word`.
+bool begins_with(std::string_view member, std::string_view word) {
+    return equal_fold(member.substr(0, member.find_first_of("; \t=")), word);
+}
+
 // Whether the last member of a list has a quote that is not closed.
 bool ends_quoted(std::string_view list) {
     Quotes quotes(Escapes::backslash);
@@ -190,12 +195,14 @@ std::string list_without(std::string_view list, std::string_view token) {
     return join(members);
 }
 
+bool list_has_word(std::string_view list, std::string_view word) {
+    const auto members = split_list(list);
+    return std::any_of(members.begin(), members.end(), [&](auto member) { return begins_with(member, word); });
+}
+
 std::string list_without_word(std::string_view list, std::string_view word) {
     auto members = split_list(list);
-    const auto begins = [word](std::string_view member) {
-        return equal_fold(member.substr(0, member.find_first_of("; \t=")), word);
-    };
-    if (std::erase_if(members, begins) == 0) return std::string(list);
+    if (std::erase_if(members, [&](auto member) { return begins_with(member, word); }) == 0) return std::string(list);
     return join(members);
 }
 

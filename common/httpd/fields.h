@@ -29,6 +29,10 @@ std::string list_with(std::string_view list, std::string_view token);
 // `list` without `token`; empty if nothing else was in it. All other members keep order and spelling.
 std::string list_without(std::string_view list, std::string_view token);
 
+// Whether `word` begins a member of `list`, whatever its parameters: `private="X-Own"` for "private". Without regard to
+// case.
+bool list_has_word(std::string_view list, std::string_view word);
+
 // `list` without the members that `word` begins, whatever their parameters: `crcsync; m=1` for "crcsync". If there is
 // none, `list` as it stands.
 std::string list_without_word(std::string_view list, std::string_view word);

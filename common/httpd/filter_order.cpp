@@ -29,11 +29,6 @@ private:
     apr_pool_t* pool_;
 };
 
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(apr_tolower(c));
-    return text;
-}
-
 class Look {
 public:
     Look(const OwnFilter& own, int module_index, server_rec* server, apr_pool_t* pool)
@@ -56,7 +51,7 @@ private:
             const std::string declared = arguments.next();
             if (own_.encodes && is_declared_late(ap_conftree, declared)) meets_deltas(directive, arguments.next());
         } else if (is(directive, "RequestHeader") && own_.encodes) {
-            const std::string action = lower(arguments.next());
+            const std::string action = fields::lower_case(arguments.next());
             const std::string field = arguments.next();
             const bool sets = action == "set" || action == "append" || action == "add" || action == "merge";
             if (sets && ap_cstr_casecmp(field.c_str(), "Accept-Encoding") == 0) codings(directive, arguments.next());
@@ -73,7 +68,7 @@ private:
                 warn(directive, "%s has no effect: %s On adds the filter", own_.name, own_.directive);
                 continue;
             }
-            const auto* record = ap_get_output_filter_handle(lower(name).c_str());
+            const auto* record = ap_get_output_filter_handle(fields::lower_case(name).c_str());
             if (record == nullptr) continue;
             // Of the same type, those that are added earlier come first: ours are added late.
             if (own_.encodes ? record->ftype > own_.type : record->ftype <= own_.type) meets_deltas(directive, name);
@@ -82,7 +77,7 @@ private:
 
     void meets_deltas(const ap_directive_t* directive, const std::string& name) {
         // It delays bytes, and changes none.
-        if (lower(name) == "rate_limit") return;
+        if (fields::lower_case(name) == "rate_limit") return;
         warn(directive, "the filter %s is put %s %s, where it meets deltas: those that it changes are of no use",
              name.c_str(), own_.encodes ? "behind" : "before", own_.name);
     }

@@ -56,6 +56,9 @@ START_TEST(members_go_with_their_parameters) {
     expect_text(list_without_word("crcsyncs;a,  \"crcsync\", x; crcsync", "crcsync"),
                 "crcsyncs;a,  \"crcsync\", x; crcsync");
     expect_text(list_without_word("", "crcsync"), "");
+    ck_assert(list_has_word("max-age=9, PRIVATE=\"X-Own\"", "private"));
+    ck_assert(!list_has_word("private-ish, x=private, \"private\", \"a, private\"", "private"));
+    ck_assert(!list_has_word("", "private"));
 }
 END_TEST
 

@@ -34,7 +34,7 @@ sub start {
     my $self = bless {field => 'X-Damage', %options, dir => CRCSync::Work::new_dir('line'), port => $listener->sockport}, $class;
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
-        eval { $self->_serve($listener); 1 } or warn $@;
+        eval { CRCSync::Work::serve($listener, $pid_of_test, 'hostile line', sub { $self->_connection(@_) }); 1 } or warn $@;
         POSIX::_exit(0);
     }
     CRCSync::Work::note_pid($pid);
@@ -67,29 +67,6 @@ sub forget {
     my ($self, $id) = @_;
     unlink glob "$self->{dir}/$id.*";
     return;
-}
-
-sub _serve {
-    my ($self, $listener) = @_;
-    $SIG{TERM} = 'DEFAULT';
-    $SIG{CHLD} = 'IGNORE';
-    while (1) {
-        # Ends by itself when the test is gone.
-        POSIX::_exit(0) if getppid != $pid_of_test;
-        my $ready = '';
-        vec($ready, fileno $listener, 1) = 1;
-        next unless select $ready, undef, undef, 1;
-        my $socket = $listener->accept or next;
-        my $pid = fork // next;
-        if (!$pid) {
-            close $listener;
-            $SIG{PIPE} = 'IGNORE';
-            setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
-            eval { $self->_connection($socket); 1 } or warn "hostile line: $@";
-            POSIX::_exit(0);
-        }
-        close $socket;
-    }
 }
 
 sub _connection {

@@ -23,7 +23,6 @@ use warnings;
 use Fcntl qw(:flock O_RDWR O_CREAT);
 use IO::Socket::INET;
 use POSIX ();
-use Socket qw(TCP_NODELAY IPPROTO_TCP);
 use Storable ();
 use Time::HiRes ();
 
@@ -41,7 +40,7 @@ sub start {
     my $self = bless {dir => $dir, port => $listener->sockport, code => $code, seen => 0}, $class;
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
-        eval { $self->_serve($listener); 1 } or warn $@;
+        eval { CRCSync::Work::serve($listener, $pid_of_test, 'origin', sub { $self->_connection(@_) }); 1 } or warn $@;
         POSIX::_exit(0);
     }
     CRCSync::Work::note_pid($pid);
@@ -114,30 +113,6 @@ sub _file {
     my ($self, $target) = @_;
     $target =~ s/([^A-Za-z0-9])/sprintf '_%02x', ord $1/ge;
     return "$self->{dir}/answer$target";
-}
-
-sub _serve {
-    my ($self, $listener) = @_;
-    $SIG{TERM} = 'DEFAULT';
-    $SIG{CHLD} = 'IGNORE';
-    my $parent = $pid_of_test;
-    while (1) {
-        # Ends by itself when the test is gone.
-        my $ready = '';
-        vec($ready, fileno $listener, 1) = 1;
-        POSIX::_exit(0) if getppid != $parent;
-        next unless select $ready, undef, undef, 1;
-        my $socket = $listener->accept or next;
-        my $pid = fork // next;
-        if (!$pid) {
-            close $listener;
-            $SIG{PIPE} = 'IGNORE';
-            setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
-            eval { $self->_connection($socket); 1 } or warn "origin: $@";
-            POSIX::_exit(0);
-        }
-        close $socket;
-    }
 }
 
 sub _connection {

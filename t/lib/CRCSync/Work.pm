@@ -16,6 +16,8 @@ use Fcntl qw(:flock);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use IO::Socket::INET;
+use POSIX ();
+use Socket qw(TCP_NODELAY IPPROTO_TCP);
 use Time::HiRes qw(sleep time);
 
 my $count = 0;
@@ -57,6 +59,30 @@ sub free_port {
         return $port if @bound == $how_many;
     }
     die "no free port\n";
+}
+
+# Serves a listening socket in the process that calls it, each connection in one of its own: code->($socket). Ends when
+# process `parent`, the test, is gone.
+sub serve {
+    my ($listener, $parent, $name, $code) = @_;
+    $SIG{TERM} = 'DEFAULT';
+    $SIG{CHLD} = 'IGNORE';
+    while (1) {
+        POSIX::_exit(0) if getppid != $parent;
+        my $ready = '';
+        vec($ready, fileno $listener, 1) = 1;
+        next unless select $ready, undef, undef, 1;
+        my $socket = $listener->accept or next;
+        my $pid = fork // next;
+        if (!$pid) {
+            close $listener;
+            $SIG{PIPE} = 'IGNORE';
+            setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
+            eval { $code->($socket); 1 } or warn "$name: $@";
+            POSIX::_exit(0);
+        }
+        close $socket;
+    }
 }
 
 sub note_pid {
