@@ -37,6 +37,7 @@ constexpr std::array<const char*, reason_count> names = {
     "not-acceptable",
     "refused-request",
     "own-suffix",
+    "filter-order",
     "cleared",
     "fault",
 };

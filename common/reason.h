@@ -41,6 +41,7 @@ enum class Reason : unsigned char {
     not_acceptable,        // the request refuses crcsync or identity (q=0)
     refused_request,       // 400, 413 or 431 to a request with If-Block
     own_suffix,            // a conditional of the reader ends in one of our own suffixes
+    filter_order,          // client: another filter stands before ours, and would meet deltas
     cleared,               // Clear-Site-Data: the bases of the origin are forgotten, this one is not kept
     fault,                 // an error of ours, caught by the guard
     count_

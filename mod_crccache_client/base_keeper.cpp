@@ -49,7 +49,7 @@ Reason keep_base(RequestState& state, HeldInstance& instance) {
     if (instance.size() < state.config.min_base.value) return Reason::too_small;
     if (instance.size() > state.config.max_base.value) return Reason::too_large;
     // Somebody has seen that the response is not whole.
-    if (r->no_cache != state.no_cache || r->connection->aborted != 0) return Reason::upstream_error;
+    if (r->no_cache != state.snapshot->no_cache() || r->connection->aborted != 0) return Reason::upstream_error;
     const VaryNames names = parse_vary_names(response_field(r, "Vary"));
     const Reason reason = BaseStore(r).keep(*state.key, names, instance, state.found);
     if (reason == Reason::store_error && may_log_now()) {

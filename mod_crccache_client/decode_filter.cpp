@@ -56,6 +56,22 @@ void add_decode_filter(RequestState& state) {
     ap_add_output_filter_handle(filter_handle, state.filter, state.r, state.r->connection);
 }
 
+bool is_first_filter(const RequestState& state) {
+    const ap_filter_t* f = state.r->output_filters;
+    // Ours too may have been added by name: it does nothing then.
+    while (f->ctx != state.filter && f->frec == filter_handle) f = f->next;
+    return f->ctx == state.filter;
+}
+
+void remove_decode_filter(RequestState& state) {
+    for (ap_filter_t* f = state.r->output_filters; f != nullptr; f = f->next) {
+        if (f->ctx != state.filter) continue;
+        ap_remove_output_filter(f);
+        break;
+    }
+    state.filter->release();
+}
+
 apr_status_t DecodeFilter::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
     if (state_.recovery != Recovery::none) {
         apr_brigade_cleanup(brigade);

@@ -4,7 +4,7 @@
 // It mends the header fields of every response of an enabled section. A full response passes on at once, while a copy
 // of it becomes a base (FullResponse). A delta is held until it is decoded and verified (DeltaResponse). What cannot be
 // used is swallowed: nothing of it reaches the reader, and when mod_proxy is through with the upstream, the request is
-// made again without If-Block, or ends with an error (refetch.h).
+// handed to it once more, without If-Block, or ends with an error (refetch.h).
 #pragma once
 
 #include <memory>
@@ -25,6 +25,13 @@ void register_decode_filter();
 
 // Adds the filter to the request of `state`.
 void add_decode_filter(RequestState& state);
+
+// Whether it is the first to see what the upstream sends. What stands before it has been put there by hand
+// (ExtFilterDefine ... ftype=), and is warned of at start.
+bool is_first_filter(const RequestState& state);
+
+// Takes it out again, with all that it holds. Not to be called from within it.
+void remove_decode_filter(RequestState& state);
 
 // How one body is treated.
 class ResponseBody {
@@ -62,6 +69,9 @@ public:
 
     // A fault of ours. Returns what pass() is to return.
     apr_status_t fail(ap_filter_t* f, apr_bucket_brigade* brigade) noexcept;
+
+    // Frees what is held.
+    void release() { body_.reset(); }
 
 private:
     apr_status_t begin(ap_filter_t* f, apr_bucket_brigade* brigade);

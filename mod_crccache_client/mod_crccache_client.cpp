@@ -67,13 +67,6 @@ int post_config(apr_pool_t*, apr_pool_t*, apr_pool_t*, server_rec* server) {
         server, "the start", [&] { return prepare_server(server); }, [] { return HTTP_INTERNAL_SERVER_ERROR; });
 }
 
-int post_read_request(request_rec* r) {
-    if (!enabled_anywhere() || r->main != nullptr) return DECLINED;
-    guard(
-        r, "the first hook", [&] { remember_reader(r); }, [] {});
-    return DECLINED;
-}
-
 // The last request of a chain of internal redirects that has gone upstream tells what became of all.
 int log_transaction(request_rec* first) {
     request_rec* last = first;
@@ -100,7 +93,6 @@ void register_hooks(apr_pool_t* pool) {
     register_refetch();
     ap_hook_pre_config(pre_config, nullptr, nullptr, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, nullptr, nullptr, APR_HOOK_MIDDLE);
-    ap_hook_post_read_request(post_read_request, nullptr, nullptr, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(prepare_request, cache, proxy, APR_HOOK_FIRST);
     ap_hook_handler(handle_status, nullptr, nullptr, APR_HOOK_MIDDLE);
     ap_hook_log_transaction(log_transaction, nullptr, nullptr, APR_HOOK_FIRST);

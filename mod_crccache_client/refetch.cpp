@@ -8,6 +8,7 @@
 #include "decode_filter.h"
 #include "guard.h"
 #include "loggable.h"
+#include "request_hook.h"
 #include "request_state.h"
 
 namespace crcsync::client {
@@ -21,28 +22,30 @@ void end_body(request_rec* r) {
     ap_pass_brigade(r->output_filters, brigade);
 }
 
-// mod_cache's filter would remove the entity that the second fetch stores. mod_cache itself takes it out in this case.
-void remove_cache_filter(request_rec* r) {
-    for (ap_filter_t* f = r->output_filters; f != nullptr; f = f->next) {
-        if (std::strcmp(f->frec->name, "cache_remove_url") == 0) {
-            ap_remove_output_filter(f);
-            return;
-        }
+// mod_proxy's handler. It alone runs again: httpd's other hooks and handlers have done their work for this request, and
+// the filters that wait for the response have seen nothing of the first one. An internal redirect would map the request
+// anew, and might not lead it to the same place: rules may look at REDIRECT_STATUS, or have ended.
+ap_HOOK_handler_t* find_proxy_handler() {
+    const apr_array_header_t* hooks = ap_hook_get_handler();
+    for (int i = 0; hooks != nullptr && i < hooks->nelts; ++i) {
+        const auto& hook = APR_ARRAY_IDX(hooks, i, ap_LINK_handler_t);
+        if (std::strcmp(hook.szName, "mod_proxy.c") == 0) return hook.pFunc;
     }
+    return nullptr;
 }
 
-void fetch_again(RequestState& state) {
-    request_rec* r = state.r;
-    remove_cache_filter(r);
-    // What modules have added stays out of the second request: they run again. mod_cache's conditionals above all,
-    // whose 304 the reader must not get.
-    if (apr_table_t* reader = reader_fields(r)) r->headers_in = reader;
-    r->status = HTTP_OK;
-    r->status_line = nullptr;
-    r->no_cache = state.no_cache;
+int fetch_again(RequestState& failed) {
+    request_rec* r = failed.r;
+    ap_HOOK_handler_t* proxy = find_proxy_handler();
+    // A filter before ours has seen the first response, and does not start anew.
+    if (proxy == nullptr || !failed.snapshot || !is_first_filter(failed)) return HTTP_BAD_GATEWAY;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "crcsync: %s: fetching again (%s)", loggable_url(r),
-                  name(state.outcome.reason));
-    ap_internal_redirect(r->unparsed_uri, r);
+                  name(failed.outcome.reason));
+    remove_decode_filter(failed);
+    failed.snapshot->restore(r);
+    prepare_again(r, failed);
+    const int status = proxy(r);
+    return status == DECLINED ? HTTP_BAD_GATEWAY : status;
 }
 
 int recover(int* status, request_rec* r) {
@@ -64,10 +67,7 @@ int recover(int* status, request_rec* r) {
 
     switch (state->recovery) {
         case Recovery::none: return DECLINED;
-        case Recovery::refetch:
-            fetch_again(*state);
-            *status = OK;
-            return OK;
+        case Recovery::refetch: *status = fetch_again(*state); return OK;
         case Recovery::bad_gateway:
             ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "crcsync: %s: the upstream sends nothing that can be used (%s)",
                           loggable_url(r), name(state->outcome.reason));

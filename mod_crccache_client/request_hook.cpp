@@ -62,7 +62,10 @@ Reason bypass_reason(const request_rec* r) {
 }
 
 // Why the request alone keeps its response from becoming a base.
-Reason keep_refusal(const request_rec* r) {
+Reason keep_refusal(const RequestState& state) {
+    const request_rec* r = state.r;
+    // Added by name, or by a module of a lower type: what it gives us is not what the upstream sent.
+    if (!is_first_filter(state)) return Reason::filter_order;
     if (fields::list_has_word(request_field(r, "Cache-Control"), "no-store")) return Reason::no_store;
     // mod_proxy makes Authorization of a user in the URL.
     if (!request_field(r, "Authorization").empty() || r->parsed_uri.user != nullptr) return Reason::private_response;
@@ -96,7 +99,9 @@ bool has_own_suffix(const request_rec* r) {
 // Why no If-Block may be sent, before any base is looked at.
 Reason if_block_refusal(const RequestState& state) {
     if (state.is_refetch) return state.outcome.reason;
-    if (state.keep_refusal == Reason::private_response) return Reason::private_response;
+    for (const Reason reason : {Reason::private_response, Reason::filter_order}) {
+        if (state.keep_refusal == reason) return reason;
+    }
     // Identity is all that a delta gives, and a reader may say that he wants no delta.
     if (fields::refuses_coding(state.accept_encoding, "identity") ||
         fields::refuses_coding(state.accept_encoding, "crcsync")) {
@@ -164,18 +169,9 @@ Reason send_if_block(RequestState& state) {
     return Reason::none;
 }
 
-// The request that this one is to repeat, or null. Other modules may have redirected in between.
-const RequestState* find_failed(const request_rec* r) {
-    for (r = r->prev; r != nullptr; r = r->prev) {
-        const RequestState* state = find_state(r);
-        if (state != nullptr && state->recovery == Recovery::refetch) return state;
-    }
-    return nullptr;
-}
-
-// A request that asks again after a delta that was no use. What lies on the way may have answered with a response that
-// was meant for another request: it is asked to go to the origin.
-void prepare_refetch(RequestState& state, const RequestState& before) {
+// What lies on the way may have answered with a response that was meant for another request: it is asked to go to the
+// origin.
+void mark_as_refetch(RequestState& state, const RequestState& before) {
     state.is_refetch = true;
     state.outcome = before.outcome;
     state.outcome.result = Result::refetched;
@@ -186,9 +182,8 @@ void prepare_refetch(RequestState& state, const RequestState& before) {
     }
 }
 
-void prepare(request_rec* r) {
+void prepare(request_rec* r, const RequestState* before) {
     RequestState& state = *make_state(r);
-    state.no_cache = r->no_cache;
     state.outcome.result = Result::bypassed;
     if (apr_table_get(r->subprocess_env, "no-crcsync") != nullptr) {
         state.outcome.reason = Reason::env;
@@ -202,14 +197,15 @@ void prepare(request_rec* r) {
     add_decode_filter(state);
     state.origin = upstream_origin(r);
     state.outcome.reason = bypass_reason(r);
+    if (state.outcome.reason == Reason::none) state.snapshot.emplace(r);
     if (r->method_number == M_GET && r->header_only == 0) narrow_codings(state);
     if (state.outcome.reason != Reason::none) return;
 
     state.outcome.result = Result::full;
     state.key.emplace(r, generation_of(r, state.origin));
     state.ledger = ledger_page(state.key->hash());
-    state.keep_refusal = keep_refusal(r);
-    if (const RequestState* before = find_failed(r)) prepare_refetch(state, *before);
+    state.keep_refusal = keep_refusal(state);
+    if (before != nullptr) mark_as_refetch(state, *before);
     state.outcome.reason = send_if_block(state);
 }
 
@@ -230,7 +226,7 @@ std::size_t request_head_size(const request_rec* r) {
 int prepare_request(request_rec* r) {
     if (r->main != nullptr || !enabled_anywhere() || !goes_upstream(r) || !config_of(r).enabled.value) return DECLINED;
     guard(
-        r, "the request hook", [r] { prepare(r); },
+        r, "the request hook", [r] { prepare(r, nullptr); },
         [r] {
             RequestState* state = find_state(r);
             if (state == nullptr) return;
@@ -241,6 +237,10 @@ int prepare_request(request_rec* r) {
             state->key.reset();
         });
     return DECLINED;
+}
+
+void prepare_again(request_rec* r, const RequestState& before) {
+    prepare(r, &before);
 }
 
 }  // namespace crcsync::client

@@ -5,29 +5,6 @@
 
 namespace crcsync::client {
 
-namespace {
-
-// What hangs on a request_rec. A plain struct: most requests need no state.
-struct Slot {
-    apr_table_t* reader;  // the reader's fields
-    RequestState* state;
-};
-
-Slot* find_slot(const request_rec* r) {
-    return static_cast<Slot*>(ap_get_module_config(r->request_config, &crccache_client_module));
-}
-
-Slot& slot_of(request_rec* r) {
-    Slot* slot = find_slot(r);
-    if (slot == nullptr) {
-        slot = static_cast<Slot*>(apr_pcalloc(r->pool, sizeof(Slot)));
-        ap_set_module_config(r->request_config, &crccache_client_module, slot);
-    }
-    return *slot;
-}
-
-}  // namespace
-
 void BorrowedField::change(request_rec* r, const char* value) {
     if (!changed_) {
         old_ = apr_table_getm(r->pool, r->headers_in, name_);
@@ -62,26 +39,13 @@ void RequestState::restore_fields() {
 }
 
 RequestState* find_state(const request_rec* r) {
-    const Slot* slot = find_slot(r);
-    return slot != nullptr ? slot->state : nullptr;
+    return static_cast<RequestState*>(ap_get_module_config(r->request_config, &crccache_client_module));
 }
 
 RequestState* make_state(request_rec* r) {
-    Slot& slot = slot_of(r);
-    slot.state = make_in_pool<RequestState>(r->pool, r);
-    return slot.state;
-}
-
-void remember_reader(request_rec* r) {
-    const Slot* before = r->prev != nullptr ? find_slot(r->prev) : nullptr;
-    // A redirect shares the table of the request before it, with all that was changed there.
-    slot_of(r).reader =
-        before != nullptr && before->reader != nullptr ? before->reader : apr_table_copy(r->pool, r->headers_in);
-}
-
-apr_table_t* reader_fields(const request_rec* r) {
-    const Slot* slot = find_slot(r);
-    return slot != nullptr && slot->reader != nullptr ? apr_table_copy(r->pool, slot->reader) : nullptr;
+    auto* state = make_in_pool<RequestState>(r->pool, r);
+    ap_set_module_config(r->request_config, &crccache_client_module, state);
+    return state;
 }
 
 }  // namespace crcsync::client

@@ -13,6 +13,7 @@
 #include "if_block.h"
 #include "ledger.h"
 #include "outcome.h"
+#include "request_snapshot.h"
 
 namespace crcsync::client {
 
@@ -81,7 +82,7 @@ struct RequestState {
     BorrowedField if_block_field{"If-Block"};
     BorrowedField accept_encoding_field{"Accept-Encoding"};
     BorrowedField cache_control_field{"Cache-Control"};
-    int no_cache = 0;  // r->no_cache before the upstream was asked
+    std::optional<RequestSnapshot> snapshot;  // before all that is borrowed; set where `key` is
 
     DecodeFilter* filter = nullptr;
     Recovery recovery = Recovery::none;
@@ -90,13 +91,7 @@ struct RequestState {
 // The state of a request, or null if the module has nothing to do with it.
 RequestState* find_state(const request_rec* r);
 
+// Makes one, in the place of what the request had before.
 RequestState* make_state(request_rec* r);
-
-// Remembers the reader's header fields, before any module changes them: a second fetch starts from these. Call early,
-// for each request and each internal redirect.
-void remember_reader(request_rec* r);
-
-// A copy of what was remembered, or null.
-apr_table_t* reader_fields(const request_rec* r);
 
 }  // namespace crcsync::client

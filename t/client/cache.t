@@ -72,8 +72,8 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
             is($alone->note('result'), 'not-modified', "$what: unchanged, turn $turn: noted");
         }
 
-        # Stale, and the delta is corrupt: the second fetch carries the reader's conditionals, not mod_cache's, whose 304
-        # would be no answer for him (C05).
+        # Stale, and the delta is corrupt: the second fetch carries mod_cache's conditional too, and mod_cache still knows
+        # of it: a 304 is not for the reader (C05).
         $alone->requests;
         $alone->with_if_block('/stale', body => 'X', fields => [@stale, 'Content-Encoding' => 'crcsync']);
         $alone->full('/stale', body => $base, fields => [@stale, ETag => '"4"'], conditional => 1);
@@ -83,6 +83,7 @@ for my $provider ('crcsync', 'disk', 'crcsync disk') {
         is(scalar @requests, 2, "$what: a corrupt delta: two requests");
         is(field($requests[0], 'If-None-Match'), '"3"', "C05: $what: a corrupt delta: mod_cache's conditional");
         is(field($requests[1], 'If-Block'), undef, "$what: a corrupt delta: no If-Block");
+        is(field($requests[1], 'If-None-Match'), '"3"', "C05: $what: a corrupt delta: the same conditional");
         my ($new_delta, $new) = make_delta($base, $n, 'after that', @all);
         $alone->delta('/stale', $new_delta, @stale, ETag => '"5-crcsync-identity"');
         $response = $alone->body_ok('/stale', $new, "$what: after a corrupt delta");

@@ -39,25 +39,29 @@ for my $section (@sections) {
 is(scalar @warnings, 3, 'C24: and no other warnings');
 expect_log(qr/crccache_client:warn.* crcsync: \S+httpd\.conf, line \d+: /);
 
-# What is warned of is what does harm: a filter before ours changes the delta.
+# What is warned of is what does harm: a filter before ours would change deltas, so none is asked for.
 my $base = text(20_000, 1);
-for my $case (['/early', 2, 'refetched'], ['/next', 1, 'delta'], ['/self', 1, 'delta'], ['/usual', 1, 'delta']) {
-    my ($target, $requests, $result) = @$case;
+for my $case (['/early', 1, 'full', 'filter-order'], ['/next', 1, 'delta'], ['/self', 1, 'delta'], ['/usual', 1, 'delta']) {
+    my ($target, $requests, $result, $reason) = @$case;
     my $upper = $target =~ /early|next/;
     my @children = $alone->client->children;
     $alone->full($target, body => $base, fields => ['Content-Type' => 'text/html']);
     $alone->body_ok($target, $upper ? uc $base : $base, "C24: $target: the page");
     $alone->requests;
-    # What `early` has changed is the base there.
-    my ($delta, $new) = make_delta($target eq '/early' ? uc $base : $base, $n, 'new', map { [$_] } 0 .. $n - 1);
+    my ($delta, $new) = make_delta($base, $n, 'new', map { [$_] } 0 .. $n - 1);
     $alone->full($target, body => $new, fields => ['Content-Type' => 'text/html']);
     $alone->delta($target, $delta);
     $alone->body_ok($target, $upper ? uc $new : $new, "C24: $target: the changed page");
     is(scalar(my @all = $alone->requests), $requests, "C24: $target: requests");
     is($alone->note('result'), $result, "C24: $target: $result");
+    is($alone->note('reason'), $reason // '-', "C24: $target: the reason");
     my %now = map { $_ => 1 } $alone->client->children;
     is_deeply([grep { !$now{$_} } @children], [], "C24: $target: no child has died");
 }
-expect_log(qr{/early: the delta gives no instance});
+
+# A delta that nobody asked for can't be used, and the filter before ours has seen it: no page, but a clean error.
+$alone->full('/early', body => 'X', fields => ['Content-Type' => 'text/html', 'Content-Encoding' => 'crcsync']);
+$alone->client->children;
+is($alone->get('/early')->{status}, 502, 'C24: /early: a delta that was not asked for: 502');
 
 done_testing;

@@ -25,11 +25,13 @@ use CRCSync::Work;
 
 use constant BLOCKS => 16;
 
-# Options: conf, and those of CRCSync::Httpd (modules, ports, vars, mpm, name, without). proxy => 0 leaves out ProxyPass.
+# Options: conf; proxy => 0 leaves out ProxyPass; socket => 1 puts the origin at a UNIX socket (@SOCKET@ in conf); and
+# those of CRCSync::Httpd (modules, ports, vars, mpm, name, without).
 sub start {
     my ($class, %options) = @_;
     my $answers = CRCSync::Work::new_dir('answers');
-    my $origin = CRCSync::Origin->start(sub { _answer($answers, @_) });
+    my $socket = delete $options{socket} ? CRCSync::Work::new_dir('socket') . '/origin' : undef;
+    my $origin = CRCSync::Origin->start(sub { _answer($answers, @_) }, socket => $socket);
     my $proxy = delete $options{proxy} // 1;
     my $conf = ($proxy ? qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\n} : '')
         . "CRCSyncClient On\nCRCSyncClientBlocks @{[BLOCKS]}\n" . ($options{conf} // '');
@@ -37,7 +39,7 @@ sub start {
         name    => 'client',
         without => ['crccache_server'],
         %options,
-        vars => {TO => $origin->port, %{$options{vars} // {}}},
+        vars => {TO => $origin->port, SOCKET => $socket, %{$options{vars} // {}}},
         conf => $conf
     );
     return bless {answers => $answers, origin => $origin, client => $client, fetches => 0}, $class;

@@ -15,6 +15,7 @@
 #       $connection->send(CRCSync::Origin::response(body => 'x'));
 #       $connection->close;
 #   });
+#   CRCSync::Origin->start($code, socket => $path);    # at a UNIX socket instead of a port
 package CRCSync::Origin;
 
 use strict;
@@ -22,6 +23,7 @@ use warnings;
 
 use Fcntl qw(:flock O_RDWR O_CREAT);
 use IO::Socket::INET;
+use IO::Socket::UNIX;
 use POSIX ();
 use Storable ();
 use Time::HiRes ();
@@ -33,11 +35,14 @@ my %running;
 my $pid_of_test = $$;
 
 sub start {
-    my ($class, $code) = @_;
-    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 128, ReuseAddr => 1)
-        or die "origin: $@\n";
+    my ($class, $code, %options) = @_;
+    my $listener =
+        $options{socket}
+        ? IO::Socket::UNIX->new(Local => $options{socket}, Listen => 128)
+        : IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 128, ReuseAddr => 1);
+    die "origin: $@\n" if !$listener;
     my $dir = CRCSync::Work::new_dir('origin');
-    my $self = bless {dir => $dir, port => $listener->sockport, code => $code, seen => 0}, $class;
+    my $self = bless {dir => $dir, port => $options{socket} ? undef : $listener->sockport, code => $code, seen => 0}, $class;
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
         eval { CRCSync::Work::serve($listener, $pid_of_test, 'origin', sub { $self->_connection(@_) }); 1 } or warn $@;

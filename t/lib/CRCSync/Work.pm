@@ -77,7 +77,7 @@ sub serve {
         if (!$pid) {
             close $listener;
             $SIG{PIPE} = 'IGNORE';
-            setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
+            setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1) if $socket->isa('IO::Socket::INET');
             eval { $code->($socket); 1 } or warn "$name: $@";
             POSIX::_exit(0);
         }
