@@ -3,6 +3,7 @@
 #include <mod_proxy.h>
 
 #include <cstring>
+#include <optional>
 
 #include "client_module.h"
 #include "decode_filter.h"
@@ -34,11 +35,12 @@ ap_HOOK_handler_t* find_proxy_handler() {
     return nullptr;
 }
 
-int fetch_again(RequestState& failed) {
+// The status that the request has then; nothing if it can't be done.
+std::optional<int> fetch_again(RequestState& failed) {
     request_rec* r = failed.r;
     ap_HOOK_handler_t* proxy = find_proxy_handler();
     // A filter before ours has seen the first response, and does not start anew.
-    if (proxy == nullptr || !failed.snapshot || !is_first_filter(failed)) return HTTP_BAD_GATEWAY;
+    if (proxy == nullptr || !failed.snapshot || !is_first_filter(failed)) return std::nullopt;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "crcsync: %s: fetching again (%s)", loggable_url(r),
                   name(failed.outcome.reason));
     remove_decode_filter(failed);
@@ -67,7 +69,12 @@ int recover(int* status, request_rec* r) {
 
     switch (state->recovery) {
         case Recovery::none: return DECLINED;
-        case Recovery::refetch: *status = fetch_again(*state); return OK;
+        case Recovery::refetch:
+            if (const auto again = fetch_again(*state)) {
+                *status = *again;
+                return OK;
+            }
+            [[fallthrough]];
         case Recovery::bad_gateway:
             ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "crcsync: %s: the upstream sends nothing that can be used (%s)",
                           loggable_url(r), name(state->outcome.reason));
