@@ -112,8 +112,7 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
 
     if (coding.crcsync && has_body && !(state_.sent_if_block && whole)) {
         // Something on the way has given the answer to another request. It is no use to this reader.
-        const bool again = state_.key && !state_.is_refetch;
-        recover(again ? Recovery::refetch : Recovery::bad_gateway, Reason::already_coded);
+        recover(state_.key ? Recovery::refetch : Recovery::bad_gateway, Reason::already_coded);
         return nullptr;
     }
     if (!state_.key) return nullptr;

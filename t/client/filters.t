@@ -61,7 +61,9 @@ for my $case (['/early', 1, 'full', 'filter-order'], ['/next', 1, 'delta'], ['/s
 
 # A delta that nobody asked for can't be used, and the filter before ours has seen it: no page, but a clean error.
 $alone->full('/early', body => 'X', fields => ['Content-Type' => 'text/html', 'Content-Encoding' => 'crcsync']);
+$alone->requests;
 is($alone->get('/early')->{status}, 502, 'C24: /early: a delta that was not asked for: 502');
+is(scalar(my @asked = $alone->requests), 1, 'C24: /early: and it is not asked for again');
 expect_log(qr/the upstream sends nothing that can be used/);
 
 done_testing;
