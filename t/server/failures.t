@@ -4,6 +4,7 @@ use warnings;
 
 use Compress::Zlib qw(memGzip);
 use CRCSync::Delta qw(if_block apply_delta);
+use CRCSync::Memory qw(sanitizer_keeps);
 use CRCSync::ServerAlone;
 use CRCSync::Test;
 
@@ -146,8 +147,7 @@ sub drain {
     }
     return ($count, $end);
 }
-# AddressSanitizer keeps 256 MB of freed memory, to see who still uses it.
-my $allowed = 3_000 + ($CRCSync::Httpd::program =~ /bin\/httpd$/ ? 256 * 1_024 : 0);
+my $allowed = 3_000 + sanitizer_keeps(1);
 my $small = CRCSync::ServerAlone->start(mpm => 'prefork', conf => <<'END');
 CRCSyncServerCompressionLevel 1
 StartServers 1

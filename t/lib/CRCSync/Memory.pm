@@ -5,6 +5,7 @@
 #   $memory->grown;         # kB: the most that any child has held since, beyond what it held then
 #   parent_holds($httpd)    # {memory => kB, files => n, shared => n, semaphores => n}
 #   growth(@samples)        # what a straight line through the last two thirds of them climbs
+#   sanitizer_keeps(3)      # kB of freed memory that a sanitizer may keep in so many children; 0 without one
 #
 # Memory is resident memory. Its peaks are the kernel's own record (VmHWM), so that none is missed.
 package CRCSync::Memory;
@@ -14,9 +15,10 @@ use warnings;
 
 use Exporter qw(import);
 
+use CRCSync::Httpd;
 use CRCSync::Work;
 
-our @EXPORT_OK = qw(parent_holds children_hold growth server_bound client_bound);
+our @EXPORT_OK = qw(sanitizer_keeps parent_holds children_hold growth server_bound client_bound);
 
 # What one request may hold, in kB, as docs/operations.md states it. Sizes are bytes.
 sub server_bound {
@@ -27,6 +29,12 @@ sub server_bound {
 sub client_bound {
     my (%size) = @_;
     return 6_144 + 3 * ($size{hold} // 1 << 20) / 1_024;
+}
+
+# AddressSanitizer keeps freed memory, to see who still uses it: t/TEST sets it to 16 MB for each process.
+sub sanitizer_keeps {
+    my ($children) = @_;
+    return $CRCSync::Httpd::program =~ m{/bin/httpd$} ? $children * 20 * 1_024 : 0;
 }
 
 sub new {
