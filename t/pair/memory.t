@@ -11,6 +11,7 @@ use CRCSync::Reader qw(read_body);
 use CRCSync::ServerAlone;
 use CRCSync::Test;
 use Digest::SHA;
+use List::Util qw(max);
 
 my $megabytes = soak(fast => 60, full => 2000);
 my $part = random_bytes(1_000_000, 2);
@@ -53,6 +54,9 @@ END
     is(read_body("$url/off/page.jpeg")->{bytes}, $size, "mmap $mmap, module off: all bytes");
     my $yardstick = $memory->grown;
     figure("C19: server, mmap $mmap, module off: grown, kB" => $yardstick);
+    # httpd maps 4 MiB of a file at a time. When it still sends the end of one map it has the next already, or not: that
+    # is chance, and counts as if it had.
+    $yardstick = max($yardstick, 2 * 4_096) if $mmap eq 'On';
 
     # The base that fits is the page's own part; the other has nothing of it: all is literal.
     my %base = (fits => $part, 'does not fit' => random_bytes(1_000_000, 3));
