@@ -159,16 +159,17 @@ sub graceful {
     my $from = -s $self->error_log;
     # prefork misses a signal that comes just after it has logged the restart before: then it gets another.
     my $next = 0;
-    CRCSync::Work::wait_for(
-        'the graceful restart',
-        sub {
-            if (time >= $next) {
-                kill 'USR1', $self->{pid};
-                $next = time + 5;
-            }
-            return $self->_log_since($from) =~ /resuming normal operations/;
+    my $restarted = sub {
+        if (time >= $next) {
+            kill 'USR1', $self->{pid} or die "httpd '$self->{name}' is gone\n";
+            $next = time + 5;
         }
-    );
+        return $self->_log_since($from) =~ /resuming normal operations/;
+    };
+    if (!eval { CRCSync::Work::wait_for('the graceful restart', $restarted) }) {
+        my @log = split /^/, $self->_log_since(0);
+        die $@, "'$self->{name}' has logged last:\n", @log > 10 ? @log[-10 .. -1] : @log;
+    }
     CRCSync::Work::wait_for('the port after a graceful restart', sub { CRCSync::Work::accepts($self->port) });
     return;
 }
