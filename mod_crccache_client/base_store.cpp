@@ -92,14 +92,12 @@ bool store_body(const cache_provider& provider, Shadow& shadow, std::uint64_t si
     return true;
 }
 
-// Writes one entity: `field: value` and a body.
+// Writes one entity: `field: value` and a body. Whoever calls has the turn for it.
 template <class Append>
 Reason write_entity(request_rec* r, const std::string& key, const char* field, const std::string& value,
                     std::uint64_t size, Append&& append) {
     const cache_provider* provider = base_provider();
     if (provider == nullptr || !base_provider_ready(r->server)) return Reason::store_error;
-    const WriteTurn turn(key);
-    if (!turn.taken()) return Reason::none;
     if (!base_provider_has_room(r->server, size)) return Reason::store_error;
     {
         Shadow shadow(r);
@@ -215,10 +213,14 @@ Reason BaseStore::keep(const BaseKey& key, const VaryNames& names, HeldInstance&
         return Reason::none;
     }
     if (!names.empty() && found.names != names) {
-        const Reason reason = write_field(key.url(), names_field, join_names(names));
+        const WriteTurn turn(key.url());
+        const Reason reason = turn.taken() ? write_field(key.url(), names_field, join_names(names)) : Reason::none;
         if (reason != Reason::none) return reason;
     }
-    return write_entity(r_, key.place(record.variant), base_field, record.format(), record.size,
+    const std::string place = key.place(record.variant);
+    const WriteTurn turn(place);
+    if (!turn.taken()) return Reason::none;  // the other's instance is as new as ours
+    return write_entity(r_, place, base_field, record.format(), record.size,
                         [&](apr_bucket_brigade* to, auto offset, auto n) { instance.view(to, offset, n); });
 }
 

@@ -36,7 +36,7 @@ public:
     void drop(const BaseKey& key, const VaryNames& names) const;
 
     // A small entity under a key of its own that holds one field. read_field() gives "" where there is none;
-    // write_field() Reason::none, store_limit or store_error.
+    // write_field() Reason::none, store_limit or store_error. Who writes has the WriteTurn of `entity`.
     std::string read_field(const std::string& entity, const char* field) const;
     Reason write_field(const std::string& entity, const char* field, const std::string& value) const;
 

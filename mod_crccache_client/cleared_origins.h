@@ -21,8 +21,9 @@ bool clears_bases(std::string_view clear_site_data);
 // The generation of `origin` (upstream_origin() gives it): 0 until it has cleared.
 std::uint32_t generation_of(request_rec* r, const std::string& origin);
 
-// Forgets all bases of `origin`. A reason other than Reason::none means that a restart may bring them back.
-Reason clear_origin(request_rec* r, const std::string& origin);
+// Forgets all bases of `origin`. Gives null, or why the store did not take the mark: a restart may bring them back
+// then. Where another request writes to the same place, this one waits for a moment.
+const char* clear_origin(request_rec* r, const std::string& origin);
 
 // From post_config.
 void open_cleared_origins(server_rec* server);

@@ -148,12 +148,12 @@ std::unique_ptr<ResponseBody> DecodeFilter::choose_body(bool capable) {
 void DecodeFilter::forget_origin() {
     request_rec* r = state_.r;
     state_.keep_refusal = Reason::cleared;
-    const Reason reason = clear_origin(r, state_.origin);
-    if (reason == Reason::none) return;
+    const char* why = clear_origin(r, state_.origin);
+    if (why == nullptr) return;
     ap_log_rerror(
         APLOG_MARK, APLOG_ERR, 0, r,
         "crcsync: %s: Clear-Site-Data: the store does not take it (%s): after a restart the old bases count again",
-        loggable_url(r), name(reason));
+        loggable_url(r), why);
 }
 
 apr_status_t DecodeFilter::recover(Recovery recovery, Reason reason) {

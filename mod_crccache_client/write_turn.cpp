@@ -18,6 +18,9 @@ constexpr std::size_t place_count = 1024;
 // A turn that lasts longer, in seconds, is over: its writer hangs, or another process has got the number of a dead one.
 constexpr std::uint32_t longest_turn = 60;
 
+// Between two looks at a turn that is waited for, in microseconds.
+constexpr apr_interval_time_t pause = 5000;
+
 using Place = std::atomic<std::uint64_t>;
 Place* places = nullptr;  // set while one thread runs
 
@@ -45,14 +48,19 @@ void open_write_turns(server_rec* server) {
     places = static_cast<Place*>(shared_memory(server, "crcsync-client-turns-2", place_count * sizeof(Place)));
 }
 
-WriteTurn::WriteTurn(const std::string& key) : place_(place_of(key)) {
-    if (place_ == nullptr) {
-        taken_ = true;
-        return;
+WriteTurn::WriteTurn(const std::string& key, apr_interval_time_t patience) : place_(place_of(key)), taken_(take()) {
+    // Counted in pauses: the clock may be set meanwhile.
+    for (; !taken_ && patience > 0; patience -= pause) {
+        apr_sleep(pause);
+        taken_ = take();
     }
+}
+
+bool WriteTurn::take() {
+    if (place_ == nullptr) return true;
     std::uint64_t turn = place_->load(std::memory_order_relaxed);
     own_ = turn_of_ours();
-    if (!is_running_turn(turn)) taken_ = place_->compare_exchange_strong(turn, own_);
+    return !is_running_turn(turn) && place_->compare_exchange_strong(turn, own_);
 }
 
 bool WriteTurn::is_running(const std::string& key) {
