@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "unfinished.h"
 
 namespace crcsync::tool {
 
@@ -42,7 +43,13 @@ void read_pieces(const std::string& path, const std::function<void(Bytes)>& take
 
 std::string read_file(const std::string& path) {
     std::string content;
-    read_pieces(path, [&content](Bytes piece) { content.append(as_text(piece)); });
+    read_pieces(path, [&](Bytes piece) {
+        if (piece.size() > largest_file - content.size()) {
+            throw ToolError(exit_io,
+                            shown(path, "standard input") + ": more than " + std::to_string(largest_file) + " bytes");
+        }
+        content.append(as_text(piece));
+    });
     return content;
 }
 
@@ -60,22 +67,24 @@ OutputFile::OutputFile(const std::optional<std::string>& path) {
         if (file_ == nullptr) io_error(path_);
         return;
     }
-    std::string name = path_ + ".XXXXXX";
-    const int descriptor = mkstemp(name.data());
+    temporary_ = path_ + ".XXXXXX";
+    const int descriptor = make_unfinished(temporary_);
     if (descriptor < 0) io_error(path_);
-    temporary_ = name;
     const mode_t mask = umask(0);
     umask(mask);
     if (fchmod(descriptor, 0666 & ~mask) != 0 || (file_ = fdopen(descriptor, "wb")) == nullptr) {
         close(descriptor);
         unlink(temporary_.c_str());
+        forget_unfinished();
         io_error(path_);
     }
 }
 
 OutputFile::~OutputFile() {
     if (file_ != nullptr) std::fclose(file_);
-    if (!temporary_.empty()) unlink(temporary_.c_str());
+    if (temporary_.empty()) return;
+    unlink(temporary_.c_str());
+    forget_unfinished();
 }
 
 bool OutputFile::write(Bytes bytes) {
@@ -99,6 +108,7 @@ void OutputFile::commit() {
     if (closed != 0) io_error(path_);
     if (temporary_.empty()) return;
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) io_error(path_);
+    forget_unfinished();
     temporary_.clear();
 }
 

@@ -10,6 +10,10 @@
 
 namespace crcsync::tool {
 
+// The longest file that is read into memory, of which there is only so much: a device or a pipe may have no end.
+inline constexpr std::size_t largest_file = std::size_t{256} * 1024 * 1024;
+
+// A whole file, of at most largest_file bytes.
 std::string read_file(const std::string& path);
 
 // Hands the file to `take` in pieces of 64 KiB, so that it need not fit into memory.

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "commands.h"
+#include "unfinished.h"
 
 namespace {
 
@@ -25,9 +26,10 @@ constexpr const char* help_text =
     "        a client that fetches each version in turn: what request, delta and gzip -6 cost\n"
     "  crcsync help | --version\n"
     "\n"
-    "A file named - is standard input or output.\n"
+    "A file named - is standard input or output. All but NEW of delta and DELTA of patch are\n"
+    "read into memory, and may have at most 256 MiB (268435456 bytes).\n"
     "Exit status: 0 done; 1 the input is corrupt or the strong hash differs (nothing is\n"
-    "written); 2 wrong usage; 3 an I/O error.\n";
+    "written); 2 wrong usage; 3 an I/O error, or a file that is too long.\n";
 
 struct Command {
     const char* name;
@@ -62,6 +64,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    watch_for_signals();
     try {
         return run(argc, argv);
     } catch (const ToolError& error) {

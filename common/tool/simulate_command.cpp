@@ -11,6 +11,7 @@
 #include "decoder.h"
 #include "encoder.h"
 #include "files.h"
+#include "json.h"
 #include "options.h"
 #include "signature.h"
 
@@ -72,21 +73,6 @@ Step fetch(const std::string& page, const std::string* base_content, const Block
     const DecoderStats stats = decoder->stats();
     history.delta(step.request, step.response, page.size(), stats.literal_bytes, stats.literal_delta_bytes);
     return step;
-}
-
-std::string json_string(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        if (static_cast<unsigned char>(c) < 0x20) {
-            char escaped[8];
-            std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-            quoted += escaped;
-        } else {
-            quoted += c;
-        }
-    }
-    return quoted + '"';
 }
 
 double percent(std::size_t part, std::size_t whole) {

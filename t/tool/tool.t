@@ -5,7 +5,10 @@
 use strict;
 use warnings;
 
+use Config ();
+use Encode ();
 use File::Temp ();
+use JSON::PP ();
 use Test::More;
 
 my ($tool, $golden) = @ARGV;
@@ -154,5 +157,69 @@ for my $try (
 spew($out, 'older');
 run('', 'patch', '--if-block', $field, $base, $cut, '-o', $out);
 is(slurp($out), 'older', 'a corrupt delta does not touch the file that stands there');
+
+# What has no end is not read for ever.
+for my $try (['inspect'], ['inspect', '--json'], ['simulate', $base], ['simulate'], ['signature']) {
+    my ($got, $stdout, $stderr) = run('', @$try, '/dev/zero');
+    is($got, 3, "@$try /dev/zero ends");
+    is($stderr, "crcsync: /dev/zero: more than 268435456 bytes\n", 'with the limit');
+    is($stdout, '', 'and nothing on standard output');
+}
+
+# JSON is UTF-8 whatever a file is called; a byte that is none is U+FFFD.
+my $odd = "$dir/\xc3\xa9\xf0\x9f\x98\x80 \"\\\t\xff\xc3 \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82";
+spew($odd, slurp($base));
+($status, $json) = run('', 'simulate', '--json', $odd, $odd);
+is($status, 0, 'simulate of a file with an odd name');
+my $decoded = eval { JSON::PP->new->decode(Encode::decode('UTF-8', $json, Encode::FB_CROAK | Encode::LEAVE_SRC)) };
+ok($decoded, 'its JSON is UTF-8') or diag($@);
+my $x = "\x{fffd}";
+is($decoded && $decoded->{steps}[0]{version}, "$dir/\x{e9}\x{1f600} \"\\\t$x$x $x$x $x$x$x $x$x$x$x $x$x", 'and names the file');
+
+# A file that may not grow is an error like others.
+my $long = spew("$dir/long", join '', map { pack 'N', $_ * 2654435761 % 2**32 } 1 .. 100_000);
+for my $o ([], ['-o', $out]) {
+    unlink $out;
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        open STDERR, '>:raw', "$dir/stderr" or die;
+        open STDOUT, '>:raw', "$dir/stdout" or die;
+        exec '/bin/sh', '-c', 'ulimit -f 100; exec "$@"', 'sh', $tool, 'delta', '--if-block', $field, $long, @$o;
+    }
+    waitpid $pid, 0;
+    is($?, 3 << 8, "a limit of the file's size: exit status (@$o)");
+    like(slurp("$dir/stderr"), qr/\Acrcsync: .+: File too large\n\z/, 'and why');
+    is_deeply([glob "$dir/out*"], [], 'no output file');
+}
+
+# A signal that ends the tool takes the unfinished file with it; one that is ignored does nothing.
+for my $signal (qw(HUP INT PIPE TERM)) {
+    for my $ignored (0, 1) {
+        spew($out, 'older');
+        pipe my $read, my $write or die "pipe: $!\n";
+        my $pid = fork // die "fork: $!\n";
+        if (!$pid) {
+            $SIG{$signal} = $ignored ? 'IGNORE' : 'DEFAULT';
+            close $write;
+            open STDIN, '<&', $read or die;
+            exec $tool, 'delta', '--if-block', $field, '-', '-o', $out or die "$tool: $!\n";
+        }
+        close $read;
+        my @unfinished;
+        for (1 .. 3000) {
+            last if @unfinished = glob "$dir/out.*";
+            select undef, undef, undef, 0.01;
+        }
+        is(scalar @unfinished, 1, "SIG$signal: the file that is not finished");
+        kill $signal, $pid;
+        print {$write} $page if $ignored;
+        close $write if $ignored;
+        waitpid $pid, 0;
+        my ($number) = grep { (split ' ', $Config::Config{sig_name})[$_] eq $signal } 1 .. 31;
+        is($?, $ignored ? 0 : $number, "SIG$signal: " . ($ignored ? 'ignored' : 'it ends the tool'));
+        is(slurp($out), $ignored ? $delta : 'older', "SIG$signal: the file in its place");
+        is_deeply([glob "$dir/out.*"], [], "SIG$signal: no temporary file");
+    }
+}
 
 done_testing;
