@@ -35,7 +35,8 @@ bool has_tag_suffix(const request_rec* r);
 // that describes the bytes of the delta.
 void mend_decoded_fields(request_rec* r, const std::string& coding_left, std::uint64_t size);
 
-// For a response whose coding is undone while it passes: no coding, no length, a weak tag.
+// For a response whose coding is undone while it passes: no coding, no length, a weak tag, or none where the tag has no
+// weak form.
 void mend_undone_fields(request_rec* r);
 
 // For a 304: whoever asked by the weak form of the tag alone has the bytes that only that form names, and goes on with

@@ -267,8 +267,11 @@ SplitTag split_tag_suffix(std::string_view tag) {
 
 std::string weak_tag(std::string_view tag) {
     tag = trim(tag);
-    if (tag.empty() || tag.starts_with("W/")) return std::string(tag);
-    return "W/" + std::string(tag);
+    const bool weak = tag.starts_with("W/");
+    const auto opaque = tag.substr(weak ? 2 : 0);
+    const bool quoted = opaque.size() >= 2 && opaque.front() == '"' && opaque.find('"', 1) == opaque.size() - 1;
+    if (!quoted) return {};
+    return weak ? std::string(tag) : "W/" + std::string(tag);
 }
 
 std::string strip_tag_suffixes(std::string_view list, bool& changed) {

@@ -77,7 +77,8 @@ struct SplitTag {
 // Takes one suffix with a known coding off `tag`: inside the quotes, or after the closing one.
 SplitTag split_tag_suffix(std::string_view tag);
 
-// The weak form of `tag`: W/"x". Weak and empty tags stay as they are.
+// The weak form of `tag`: W/"x". Weak tags stay as they are. What is no tag (not quoted, or `w/"x"`: the W is a capital
+// one) has no weak form, and gives an empty text: it cannot say that other bytes are meant.
 std::string weak_tag(std::string_view tag);
 
 // A list of tags (If-None-Match, If-Match; a single one for If-Range), each without one suffix. `changed` tells

@@ -67,6 +67,12 @@ for my $kind (sort keys %coded) {
             is(field($response, 'Content-Encoding'), undef, "$name: no coding");
             is(field($response, 'ETag'), 'W/"1"', "$name: a weak tag");
             base_ok($target, $page, $name);
+            for my $no_tag ('abc', 'w/"1"', 'W/1') {
+                $alone->full("$target-tag", fields => ['Content-Encoding' => $coding, ETag => $no_tag], body => $body);
+                is(field($alone->get("$target-tag", 'Accept-Encoding' => $accept), 'ETag'), undef,
+                    "C03: $name: $no_tag has no weak form");
+                is(field($alone->get("$target-tag", 'Accept-Encoding' => $coding), 'ETag'), $no_tag, "C03: $name: $no_tag");
+            }
         }
     }
 }

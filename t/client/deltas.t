@@ -99,6 +99,10 @@ my %tags = (
     '"a-crcsync-x-gzip"'           => 'W/"a"',
     '"a-crcsync-deflate"'          => 'W/"a"',
     '"a-crcsync-br"'               => '"a-crcsync-br"',
+    'a-crcsync-identity'           => 'a',
+    'a-crcsync-gzip'               => undef,
+    'w/"a-crcsync-identity"'       => 'w/"a"',
+    'w/"a-crcsync-gzip"'           => undef,
     '"a"'                          => '"a"',
     '"-crcsync-gzip-crcsync-gzip"' => 'W/"-crcsync-gzip"',
 );

@@ -177,7 +177,12 @@ END_TEST
 START_TEST(weak_tags) {
     expect_text(weak_tag("\"x\""), "W/\"x\"");
     expect_text(weak_tag("W/\"x\""), "W/\"x\"");
-    expect_text(weak_tag(""), "");
+    expect_text(weak_tag(" \"\" "), "W/\"\"");
+    expect_text(weak_tag("\"a b\\\""), "W/\"a b\\\"");
+    for (const char* no_tag : {"", "x", "W/", "W/x", "w/\"x\"", "\"", "W/\"", "\"x", "x\"", "\"a\"b\"", "\"a\", \"b\"",
+                               "W/W/\"x\"", "W/ \"x\"", "\"x\"-y"}) {
+        expect_text(weak_tag(no_tag), "");
+    }
 }
 END_TEST
 
