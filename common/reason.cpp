@@ -26,6 +26,7 @@ constexpr std::array<const char*, reason_count> names = {
     "store-error",
     "store-limit",
     "peer-without-crcsync",
+    "peer-declined",
     "not-paying",
     "digest",
     "event-stream",

@@ -30,6 +30,7 @@ enum class Reason : unsigned char {
     store_error,           // the base store failed
     store_limit,           // the base store refuses an instance of this size
     peer_without_crcsync,  // the answer to an If-Block had no Capability
+    peer_declined,         // the answer to an If-Block is in full: the server module knows why
     not_paying,            // deltas of this URL cost more than they save
     digest,                // the response carries a digest of its exact bytes
     event_stream,          // a type that is read while it comes, text/event-stream above all

@@ -165,6 +165,8 @@ void FullResponse::finish() {
     if (failed_ || state_.r->status != HTTP_OK) return;
     if (state_.sent_if_block) {
         state_.ledger.refused();
+        // Nothing else explains it: the server module has had its reason, which only its own log tells.
+        if (state_.outcome.reason == Reason::none) state_.outcome.reason = Reason::peer_declined;
     } else if (instance) {
         state_.ledger.plain(wire_bytes_, *instance);
     }

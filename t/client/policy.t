@@ -87,10 +87,22 @@ $status->body_ok('/page', $new, 'a delta');
 $status->delta('/page', 'X');
 $status->full('/page', body => $new, fields => [@html]);
 $status->body_ok('/page', $new, 'a corrupt one');
+# The server module is there, and has a reason of its own to send all of it; what the client knows itself counts more.
+my @capable = (@html, Capability => 'crcsync; m=1', Vary => 'If-Block');
+for my $try (['peer-declined' => @capable], ['no-store' => @capable, 'Cache-Control' => 'no-store'],
+    ['peer-without-crcsync' => @html])
+{
+    my ($reason, @fields) = @$try;
+    $status->base_ok("/$reason", $text);
+    $status->with_if_block("/$reason", body => $text, fields => [@fields]);
+    $status->body_ok("/$reason", $text, "$reason: in full");
+    is(defined field(($status->requests)[0], 'If-Block'), 1, "$reason: asked with If-Block");
+    is($status->note('reason'), $reason, "in full with If-Block: $reason");
+}
 $status->get('/page', Range => 'bytes=0-9');
 my %count = map { split /: / } split /\n/, http_get($status->port, '/crcsync-status?auto')->{body};
-my %want = (Requests => 4, Full => 1, Delta => 1, Refetched => 1, Bypassed => 1, ReasonCorruptDelta => 1, ReasonRange => 1,
-    ReasonNoBase => 1, Faults => 0);
+my %want = (Requests => 10, Full => 7, Delta => 1, Refetched => 1, Bypassed => 1, ReasonCorruptDelta => 1, ReasonRange => 1,
+    ReasonNoBase => 4, ReasonPeerDeclined => 1, Faults => 0);
 is($count{"CRCSyncClient$_"}, $want{$_}, "counted: $_") for sort keys %want;
 cmp_ok($count{CRCSyncClientWireBytes}, '>', 40_000, 'counted: WireBytes');
 is($count{CRCSyncClientLiteralBytes}, 3, 'counted: LiteralBytes');
