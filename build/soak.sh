@@ -20,7 +20,9 @@ printed stays in _out/soak/.
   --list         only lists the tests
   --help         this text
 
-Last comes a table of results, and one of the figures that the tests have reported. Exit status: 0 if all passed.
+Last comes a table of results, and one of the figures that the tests have reported. Exit status: 0 if all passed. One run at
+a time works in a tree: where another one is (build/test.sh too), this ends at once with status 75 and says by whom the tree
+is in use.
 END
 }
 
@@ -53,6 +55,10 @@ if [ -n "$list" ]; then
     printf '%s\n' "${names[@]}"
     exit 0
 fi
+
+# shellcheck source=build/lib/tree_lock.sh
+. build/lib/tree_lock.sh
+lock_tree build/soak.sh
 
 # shellcheck source=build/packages.sh
 . build/packages.sh

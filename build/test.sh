@@ -20,6 +20,8 @@ Builds into _out/ and runs all tests. On a fresh Debian 12, as root, it installs
   --jobs N       how much runs at a time (default: as many as there are processors)
   --help         this text
 
+One run at a time works in a tree: where another one is (build/soak.sh too), this ends at once with status 75 and says by
+whom the tree is in use.
 Exit status: 0 if all passed. One module test, with its output: t/TEST --build _out/default GROUP/FILE.t
 END
 }
@@ -50,6 +52,10 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+
+# shellcheck source=build/lib/tree_lock.sh
+. build/lib/tree_lock.sh
+lock_tree build/test.sh
 
 # shellcheck source=build/packages.sh
 . build/packages.sh
