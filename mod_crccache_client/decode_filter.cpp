@@ -92,6 +92,11 @@ apr_status_t DecodeFilter::begin(ap_filter_t* f, apr_bucket_brigade* brigade) {
     state_.restore_fields();
     if (begins_with_error(brigade)) {
         begun_ = true;
+        // No answer at all: it may be the field that something on the way cannot bear.
+        if (state_.sent_if_block) {
+            apr_brigade_cleanup(brigade);
+            return recover(Recovery::refetch, Reason::upstream_error);
+        }
         state_.explain(Reason::upstream_error);
         return step_aside(f, brigade);
     }

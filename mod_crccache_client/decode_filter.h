@@ -57,6 +57,9 @@ public:
 
     apr_status_t pass(ap_filter_t* f, apr_bucket_brigade* brigade);
 
+    // Whether anything has come, be it an error.
+    bool has_begun() const { return begun_; }
+
     // Whether a response has begun of which the reader has nothing yet.
     bool is_holding() const { return body_ && body_->progress() == ResponseBody::Progress::holding; }
 

@@ -23,6 +23,13 @@ std::uint32_t now() {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
+// Notes that something has happened now; true if it had within the last hour.
+bool is_second(std::atomic<std::uint32_t>& last_time) {
+    const std::uint32_t time = now();
+    const std::uint32_t last = last_time.exchange(time, relaxed);
+    return last != 0 && time - last < hour;
+}
+
 // Applies `change` to the history. Gives up where others change it at the same time: one lesson more or less.
 template <class Change>
 void update(LedgerEntry* entry, Change&& change) {
@@ -38,7 +45,7 @@ void update(LedgerEntry* entry, Change&& change) {
 }  // namespace
 
 void open_ledger(server_rec* server) {
-    entries = static_cast<LedgerEntry*>(shared_memory(server, "crcsync-client-ledger-1", ledger_bytes));
+    entries = static_cast<LedgerEntry*>(shared_memory(server, "crcsync-client-ledger-2", ledger_bytes));
 }
 
 LedgerPage ledger_page(std::uint64_t url) {
@@ -56,6 +63,7 @@ LedgerPage ledger_page(std::uint64_t url) {
     oldest->history.store(0, relaxed);
     oldest->stopped_until.store(0, relaxed);
     oldest->last_mismatch.store(0, relaxed);
+    oldest->last_break.store(0, relaxed);
     oldest->last_use.store(now(), relaxed);
     return LedgerPage(oldest);
 }
@@ -77,10 +85,11 @@ void LedgerPage::stop(Reason reason) {
 }
 
 void LedgerPage::mismatch(Reason reason) {
-    if (entry_ == nullptr) return;
-    const std::uint32_t time = now();
-    const std::uint32_t last = entry_->last_mismatch.exchange(time, relaxed);
-    if (last != 0 && time - last < hour) stop(reason);
+    if (entry_ != nullptr && is_second(entry_->last_mismatch)) stop(reason);
+}
+
+void LedgerPage::broke(Reason reason) {
+    if (entry_ != nullptr && is_second(entry_->last_break)) stop(reason);
 }
 
 std::uint32_t LedgerPage::next_blocks(std::uint32_t planned) {
@@ -99,6 +108,7 @@ void LedgerPage::refused() {
 
 void LedgerPage::delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,
                        std::uint64_t literal_wire) {
+    if (entry_ != nullptr) entry_->last_break.store(0, relaxed);
     update(entry_, [=](DeltaHistory& history) { history.delta(request, wire, instance, literal_bytes, literal_wire); });
 }
 

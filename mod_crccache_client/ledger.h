@@ -22,6 +22,7 @@ struct LedgerEntry {
     std::atomic<std::uint32_t> stopped_until;
     std::atomic<std::uint32_t> stop_reason;
     std::atomic<std::uint32_t> last_mismatch;
+    std::atomic<std::uint32_t> last_break;
     std::atomic<std::uint32_t> last_use;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -39,6 +40,10 @@ public:
 
     // A delta could not be used. The second within an hour stops If-Block for one.
     void mismatch(Reason reason);
+
+    // The upstream broke off before or within its answer to If-Block, which may be what something on the way makes of the
+    // field. The second time within an hour, with no delta in between, stops If-Block for one.
+    void broke(Reason reason);
 
     // See DeltaHistory.
     std::uint32_t next_blocks(std::uint32_t planned);

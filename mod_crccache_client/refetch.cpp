@@ -43,6 +43,7 @@ std::optional<int> fetch_again(RequestState& failed) {
     if (proxy == nullptr || !failed.snapshot || !is_first_filter(failed)) return std::nullopt;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "crcsync: %s: fetching again (%s)", loggable_url(r),
                   name(failed.outcome.reason));
+    if (failed.outcome.reason == Reason::upstream_error) failed.ledger.broke(Reason::upstream_error);
     remove_decode_filter(failed);
     failed.snapshot->restore(r);
     prepare_again(r, failed);
@@ -50,14 +51,29 @@ std::optional<int> fetch_again(RequestState& failed) {
     return status == DECLINED ? HTTP_BAD_GATEWAY : status;
 }
 
+// Whether mod_proxy has given up waiting for an answer.
+bool has_timed_out(int status, const request_rec* r) {
+    return status == HTTP_GATEWAY_TIME_OUT ||
+           (status == HTTP_BAD_GATEWAY && apr_table_get(r->notes, "proxy_timedout") != nullptr);
+}
+
 int recover(int* status, request_rec* r) {
     RequestState* state = find_state(r);
     if (state == nullptr) return DECLINED;
     state->restore_fields();
     if (r->connection->aborted != 0) return DECLINED;
-    if (state->sent_if_block && state->recovery == Recovery::none && is_refusal_of_if_block(*status)) {
-        state->outcome.reason = Reason::refused_request;
-        state->recovery = Recovery::refetch;
+    if (state->sent_if_block && state->recovery == Recovery::none) {
+        const bool no_answer = *status == HTTP_BAD_GATEWAY && !state->filter->has_begun();
+        if (is_refusal_of_if_block(*status)) {
+            state->outcome.reason = Reason::refused_request;
+            state->recovery = Recovery::refetch;
+        } else if (has_timed_out(*status, r)) {
+            // Who waits once more may wait in vain: the page is asked for without If-Block the next time but one.
+            state->ledger.broke(Reason::upstream_error);
+        } else if (no_answer) {
+            state->outcome.reason = Reason::upstream_error;
+            state->recovery = Recovery::refetch;
+        }
     }
     if (state->filter != nullptr && state->filter->is_holding() && state->recovery == Recovery::none) {
         if (ap_is_HTTP_ERROR(*status)) {
