@@ -41,8 +41,8 @@ public:
     // A delta could not be used. The second within an hour stops If-Block for one.
     void mismatch(Reason reason);
 
-    // The upstream broke off before or within its answer to If-Block, which may be what something on the way makes of the
-    // field. The second time within an hour, with no delta in between, stops If-Block for one.
+    // The upstream broke off before or within its answer to If-Block, which may be what something on the way makes of
+    // the field. The second time within an hour, with no delta in between, stops If-Block for one.
     void broke(Reason reason);
 
     // See DeltaHistory.
