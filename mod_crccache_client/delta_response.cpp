@@ -61,6 +61,8 @@ DeltaResponse::DeltaResponse(RequestState& state, Coding coding, Mark mark)
 }
 
 apr_status_t DeltaResponse::pass(ap_filter_t* f, apr_bucket_brigade* brigade) {
+    // Whoever has failed with what is delivered sends an error.
+    if (delivering_) return ap_pass_brigade(f->next, brigade);
     if (state_.r->connection->aborted != 0) {
         // mod_proxy ends the body that it has stopped reading. That says nothing about the delta.
         apr_brigade_cleanup(brigade);
@@ -133,7 +135,8 @@ apr_status_t DeltaResponse::deliver(ap_filter_t* f, apr_bucket_brigade* rest) {
     state_.explain(refusal != Reason::none ? refusal : keep_base(state_, instance_));
 
     delivering_ = true;
-    ap_remove_output_filter(f);
+    // The filter stays in the chain until the last call: one behind it that leaves the chain meanwhile, as mod_cache's
+    // does when it cannot write, must not be called again.
     apr_bucket_brigade* out = apr_brigade_create(f->r->pool, f->c->bucket_alloc);
     while (instance_.take(out, step)) {
         const apr_status_t status = ap_pass_brigade(f->next, out);
@@ -143,6 +146,7 @@ apr_status_t DeltaResponse::deliver(ap_filter_t* f, apr_bucket_brigade* rest) {
             return status != APR_SUCCESS ? status : APR_ECONNABORTED;
         }
     }
+    ap_remove_output_filter(f);
     return ap_pass_brigade(f->next, rest);
 }
 

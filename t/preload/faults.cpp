@@ -1,5 +1,5 @@
-// Faults that a test asks for, put into a real httpd by LD_PRELOAD: memory that runs out at a chosen allocation, no
-// shared memory, and a wall clock that is wrong.
+// Faults that a test asks for, put into a real httpd by LD_PRELOAD: memory that runs out at a chosen allocation, or
+// descriptors at a chosen file or socket, no shared memory, and a wall clock that is wrong.
 //
 // The test and all processes of that httpd share a small file (CRCSYNC_FAULTS names it, CRCSync::Faults writes it).
 // What counts as an allocation is what the modules under test and the libraries that work for them ask for: every
@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct Control {
     std::atomic<std::int64_t> failures;  // of these, how many failed
     std::atomic<std::int64_t> clock;     // seconds that the wall clock is ahead
     std::atomic<std::int64_t> unshared;  // not 0: the modules get no shared memory
+    std::atomic<std::int64_t> opens;     // not 0: not allocations are counted and fail, but what takes a descriptor
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -48,10 +50,12 @@ std::atomic<Control*> control{nullptr};
     control = open_control();
 }
 
-// Counts one allocation; true if it is to fail.
-bool fails() noexcept {
+enum class Kind { allocation, open };
+
+// Counts one allocation, or one descriptor; true if it is to fail.
+bool fails(Kind kind) noexcept {
     Control* c = control.load(std::memory_order_relaxed);
-    if (c == nullptr || c->first == 0) return false;
+    if (c == nullptr || c->first == 0 || (kind == Kind::open) != (c->opens != 0)) return false;
     const std::int64_t number = ++c->count;
     if (number < c->first || number > c->last) return false;
     ++c->failures;
@@ -68,9 +72,12 @@ decltype(malloc)* real_malloc = nullptr;
 decltype(clock_gettime)* real_clock_gettime = nullptr;
 using ShmCreate = int(void** memory, std::size_t size, const char* name, void* pool);  // apr_shm_create
 ShmCreate* real_shm_create = nullptr;
+decltype(open)* real_open = nullptr;
+decltype(mkstemp)* real_mkstemp = nullptr;
+decltype(socket)* real_socket = nullptr;
 
 void* allocate(std::size_t size) noexcept {
-    return fails() ? nullptr : next(real_malloc, "malloc")(size);
+    return fails(Kind::allocation) ? nullptr : next(real_malloc, "malloc")(size);
 }
 
 void* allocate_or_throw(std::size_t size) {
@@ -128,8 +135,29 @@ void operator delete[](void* memory, std::size_t) noexcept {
 extern "C" {
 
 void* malloc(std::size_t size) {
-    if (is_armed() && is_under_test(__builtin_return_address(0)) && fails()) return nullptr;
+    if (is_armed() && is_under_test(__builtin_return_address(0)) && fails(Kind::allocation)) return nullptr;
     return next(real_malloc, "malloc")(size);
+}
+
+// open() under its own name: callers pass `mode`, or what happens to be in its register and nobody looks at.
+int open_or_fail(const char* path, int flags, mode_t mode) asm("open");
+
+int open_or_fail(const char* path, int flags, mode_t mode) {
+    if (!fails(Kind::open)) return next(real_open, "open")(path, flags, mode);
+    errno = EMFILE;
+    return -1;
+}
+
+int mkstemp(char* name) {
+    if (!fails(Kind::open)) return next(real_mkstemp, "mkstemp")(name);
+    errno = EMFILE;
+    return -1;
+}
+
+int socket(int domain, int type, int protocol) noexcept {
+    if (!fails(Kind::open)) return next(real_socket, "socket")(domain, type, protocol);
+    errno = EMFILE;
+    return -1;
 }
 
 int apr_shm_create(void** memory, std::size_t size, const char* name, void* pool) {

@@ -3,6 +3,7 @@
 #   my $faults = CRCSync::Faults->new;
 #   my $httpd  = CRCSync::Httpd->start(faults => $faults, ...);      # several may share it
 #   $faults->fail(7);                # the 7th allocation from now on fails;  fail(7, 1): and all that follow
+#   $faults->fail_open(2);           # the same for the 2nd file or socket that any of these processes opens
 #   my $failed = $faults->stop;      # how many have failed; from now on none does
 #   $faults->clock(-7200);           # the wall clock goes back by two hours
 #   $faults->no_shared_memory(1);    # for the modules, at the next start
@@ -21,7 +22,7 @@ sub new {
     my ($class) = @_;
     my $file = CRCSync::Work::new_dir('faults') . '/control';
     sysopen my $handle, $file, O_RDWR | O_CREAT or die "$file: $!\n";
-    syswrite $handle, "\0" x 48;
+    syswrite $handle, "\0" x 56;
     return bless {file => $file, handle => $handle}, $class;
 }
 
@@ -33,9 +34,13 @@ sub environment {
     return (LD_PRELOAD => $library, CRCSYNC_FAULTS => $self->{file});
 }
 
-sub fail {
-    my ($self, $number, $and_all_after) = @_;
+sub fail { return $_[0]->_fail(0, @_[1 .. $#_]) }
+sub fail_open { return $_[0]->_fail(1, @_[1 .. $#_]) }
+
+sub _fail {
+    my ($self, $opens, $number, $and_all_after) = @_;
     $self->_write(0, 0);
+    $self->_write(6, $opens);
     $self->_write(2, 0, 0);
     $self->_write(1, $and_all_after ? FOREVER : $number);
     $self->_write(0, $number);
