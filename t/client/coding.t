@@ -162,5 +162,30 @@ for my $accept ('crcsync;q=0', 'gzip, crcsync;q=0.0', 'identity;q=0', 'gzip, ide
     is($alone->note('reason'), 'not-acceptable', "Accept-Encoding: $accept: the reason");
 }
 
+# What the origin flushes in the middle of its gzip the reader gets then (C14): the rest comes only when he has it.
+my $seen = CRCSync::Work::new_dir('seen') . '/first';
+my ($first, $second) = (text(5_000, 7), text(5_000, 8));
+my $waiting = CRCSync::Origin->start(
+    sub {
+        my (undef, $connection) = @_;
+        my ($d) = Compress::Zlib::deflateInit(-WindowBits => 31);
+        $connection->send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n");
+        $connection->send(join '', grep { defined && !ref } ($d->deflate($first))[0], ($d->flush(Compress::Zlib::Z_SYNC_FLUSH()))[0]);
+        CRCSync::Work::wait_for('the reader', sub { -e $seen });
+        $connection->send(join '', ($d->deflate($second))[0], ($d->flush)[0]);
+        $connection->close;
+    }
+);
+my $flushing = CRCSync::Httpd->start(
+    name    => 'flushing',
+    without => ['crccache_server'],
+    vars    => {TO => $waiting->port},
+    conf    => qq{ProxyPass "/" "http://127.0.0.1:\@TO\@/"\nCRCSyncClient On\n},
+);
+my $reader = CRCSync::Http->new($flushing->port);
+$reader->send_request(GET => '/', fields => ['Accept-Encoding' => 'identity']);
+my $response = $reader->response(progress => sub { spew($seen, '1') if length(($_[0] // {})->{body} // '') >= length $first });
+is_body($response->{body}, $first . $second, 'C14: a gzip that is undone: what was flushed came before the rest');
+
 allow_log(qr/AH01102|AH01110|proxy_http:error/);
 done_testing;

@@ -38,7 +38,7 @@ my %sizes = (
 );
 for my $name (sort keys %sizes) {
     for my $value (
-        '-1', '-5K', '" "', '+1', '1.5', '0x400', '64KB', 'K', 'many', $huge, "${huge}G", '17179869184G', '18446744073709551616',
+        '-1', '-5K', '" "', '+1', '1.5', '0x400', '64KB', '64x', 'K', 'many', $huge, "${huge}G", '17179869184G', '18446744073709551616',
         @{$sizes{$name}})
     {
         refused("$name $value", qr/$name expects a number of bytes from \S+ to \S+, not '\Q@{[$value =~ tr{"}{}dr]}\E'/);

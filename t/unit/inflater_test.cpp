@@ -64,6 +64,38 @@ START_TEST(gzip_members_follow_each_other) {
 END_TEST
 
 // C36
+// What goes in of a run of one byte, up to the flush of its writer: two bits make 258 bytes.
+std::string flushed_run(std::size_t length) {
+    const std::string bytes(length, 'x');
+    z_stream stream{};
+    ck_assert(deflateInit2(&stream, 6, Z_DEFLATED, gzip_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string coded(deflateBound(&stream, length) + 16, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(length);
+    stream.next_out = reinterpret_cast<Bytef*>(coded.data());
+    stream.avail_out = static_cast<uInt>(coded.size());
+    ck_assert(deflate(&stream, Z_SYNC_FLUSH) == Z_OK);
+    // The flush's own mark is four bytes; what they would push out must come without them.
+    coded.resize(stream.total_out - 4);
+    deflateEnd(&stream);
+    return coded;
+}
+
+// Where the last byte of input ends in the middle of what it stands for, all of it comes out all the same.
+START_TEST(output_does_not_wait_for_more_input) {
+    for (std::size_t length = 128 * 1024; length < 130 * 1024; length += 13) {
+        const std::string coded = flushed_run(length);
+        Inflater inflater(Format::gzip, UINT64_MAX);
+        StringSink out;
+        Bytes in = as_bytes(coded);
+        ck_assert(inflater.push(in, out) == Status::ok);
+        ck_assert(in.empty());
+        samples::expect_same(out.text(), std::string(length, 'x'));
+        ck_assert(!inflater.at_end());
+    }
+}
+END_TEST
+
 START_TEST(a_stream_that_is_cut_is_not_at_its_end) {
     for (const auto& [format, bits] : {std::pair(Format::gzip, gzip_bits), std::pair(Format::deflate, zlib_bits)}) {
         const std::string coded = deflated(samples::text(1000, 3), bits);
@@ -135,6 +167,7 @@ END_TEST
 }  // namespace
 
 int main() {
-    return run_suite("inflater", {all_formats, gzip_members_follow_each_other, a_stream_that_is_cut_is_not_at_its_end,
-                                  bad_data, the_limit, a_zlib_stream_leaves_what_follows});
+    return run_suite("inflater",
+                     {all_formats, gzip_members_follow_each_other, output_does_not_wait_for_more_input,
+                      a_stream_that_is_cut_is_not_at_its_end, bad_data, the_limit, a_zlib_stream_leaves_what_follows});
 }
