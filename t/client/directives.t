@@ -100,6 +100,12 @@ CRCSyncClientMinBase 100
     CRCSyncClient On
     CRCSyncClientBlocks 7
 </Location>
+<Location /small>
+    CRCSyncClientMinBase 1M
+</Location>
+<Location /small/few>
+    CRCSyncClientBlocks 9
+</Location>
 <If "%{QUERY_STRING} == 'few'">
     CRCSyncClientBlocks 3
 </If>
@@ -115,7 +121,7 @@ END
 );
 my $page = text(20_000, 1);
 my $other = $alone->client->port('OTHER');
-my %blocks = ('/page' => 16, '/off' => undef, '/off/on' => 7, '/page?few' => 3);
+my %blocks = ('/page' => 16, '/small/few' => undef, '/off' => undef, '/off/on' => 7, '/page?few' => 3);
 for my $target (sort keys %blocks) {
     $alone->full($target, body => $page, fields => ['Content-Type' => 'text/html']);
     is_body(http_get($alone->port, $target)->{body}, $page, "$target, fetch $_") for 1, 2;

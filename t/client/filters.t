@@ -15,6 +15,7 @@ my @sections = (
     ['/usual',  'SetOutputFilter INFLATE;SUBSTITUTE;DEFLATE'],
     ['/coding', 'RequestHeader set Accept-Encoding br'],
     ['/type',   'AddOutputFilterByType DEFLATE text/html'],
+    ['/on',     "CRCSyncClient On\n    SetOutputFilter INFLATE"],
     ['/off',    "CRCSyncClient Off\n    SetOutputFilter early"],
 );
 my $alone = CRCSync::ClientAlone->start(

@@ -192,6 +192,24 @@ my $files = sub {
     File::Find::find({no_chdir => 1, wanted => sub { push @files, $_ if -f }}, $varies->dir . '/cache');
     return scalar @files;
 };
+# Of 150 variants many share a place: the base that is offered is the reader's own, or none.
+my %text = map { ("own$_" => text(3_000, 100 + $_)) } 1 .. 150;
+spew("$dir/$_", $text{$_}) for keys %text;
+my ($offered, $foreign, $wrong) = (0, 0, 0);
+for my $turn (1, 2) {
+    for my $variant (sort keys %text) {
+        $languages->requests;
+        my $response = http_get($varies->port, '/shared', 'Accept-Language' => $variant);
+        $wrong++ if $response->{body} ne $text{$variant};
+        my $sent = field(($languages->requests)[0], 'If-Block') // next;
+        $offered++;
+        $foreign++ if $sent ne if_block($text{$variant}, $n);
+    }
+}
+is($wrong, 0, 'C27: variants that share a place: the right pages');
+is($foreign, 0, 'C27: variants that share a place: no base of another one is offered');
+cmp_ok($offered, '>', 10, "C27: variants that share a place: $offered bases of their own are");
+
 for my $variant (1 .. 300) {
     my $response = http_get($varies->port, '/many', 'Accept-Language' => "v$variant");
     $response->{body} eq $page{9} or fail("variant $variant");
