@@ -95,6 +95,7 @@ apr_status_t DecodeFilter::begin(ap_filter_t* f, apr_bucket_brigade* brigade) {
         // No answer at all: it may be the field that something on the way cannot bear.
         if (state_.sent_if_block) {
             apr_brigade_cleanup(brigade);
+            state_.ledger.broke(Reason::upstream_error);
             return recover(Recovery::refetch, Reason::upstream_error);
         }
         state_.explain(Reason::upstream_error);

@@ -14,6 +14,8 @@ constexpr std::size_t set_size = 4;
 constexpr std::size_t ledger_bytes = set_count * set_size * sizeof(LedgerEntry);
 
 constexpr std::uint32_t hour = 3600;
+constexpr std::uint32_t tolerated_breaks = 8;
+constexpr std::uint32_t break_pause = 300;
 
 LedgerEntry* entries = nullptr;  // set while one thread runs
 
@@ -63,7 +65,7 @@ LedgerPage ledger_page(std::uint64_t url) {
     oldest->history.store(0, relaxed);
     oldest->stopped_until.store(0, relaxed);
     oldest->last_mismatch.store(0, relaxed);
-    oldest->last_break.store(0, relaxed);
+    oldest->breaks.store(0, relaxed);
     oldest->last_use.store(now(), relaxed);
     return LedgerPage(oldest);
 }
@@ -78,10 +80,10 @@ Reason LedgerPage::stopped() const {
     return reason < reason_count ? static_cast<Reason>(reason) : Reason::none;
 }
 
-void LedgerPage::stop(Reason reason) {
+void LedgerPage::stop(Reason reason, std::uint32_t seconds) {
     if (entry_ == nullptr) return;
     entry_->stop_reason.store(static_cast<std::uint32_t>(reason), relaxed);
-    entry_->stopped_until.store(now() + hour, relaxed);
+    entry_->stopped_until.store(now() + seconds, relaxed);
 }
 
 void LedgerPage::mismatch(Reason reason) {
@@ -89,7 +91,7 @@ void LedgerPage::mismatch(Reason reason) {
 }
 
 void LedgerPage::broke(Reason reason) {
-    if (entry_ != nullptr && is_second(entry_->last_break)) stop(reason);
+    if (entry_ != nullptr && ++entry_->breaks >= tolerated_breaks) stop(reason, break_pause);
 }
 
 std::uint32_t LedgerPage::next_blocks(std::uint32_t planned) {
@@ -103,12 +105,13 @@ void LedgerPage::plain(std::uint64_t wire, std::uint64_t instance) {
 }
 
 void LedgerPage::refused() {
+    if (entry_ != nullptr) entry_->breaks.store(0, relaxed);
     update(entry_, [](DeltaHistory& history) { history.refused(); });
 }
 
 void LedgerPage::delta(std::uint64_t request, std::uint64_t wire, std::uint64_t instance, std::uint64_t literal_bytes,
                        std::uint64_t literal_wire) {
-    if (entry_ != nullptr) entry_->last_break.store(0, relaxed);
+    if (entry_ != nullptr) entry_->breaks.store(0, relaxed);
     update(entry_, [=](DeltaHistory& history) { history.delta(request, wire, instance, literal_bytes, literal_wire); });
 }
 

@@ -22,7 +22,7 @@ struct LedgerEntry {
     std::atomic<std::uint32_t> stopped_until;
     std::atomic<std::uint32_t> stop_reason;
     std::atomic<std::uint32_t> last_mismatch;
-    std::atomic<std::uint32_t> last_break;
+    std::atomic<std::uint32_t> breaks;  // in a row
     std::atomic<std::uint32_t> last_use;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -35,14 +35,14 @@ public:
     // Why no If-Block may be sent now; Reason::none if it may.
     Reason stopped() const;
 
-    // Sends no If-Block for an hour.
-    void stop(Reason reason);
+    // Sends no If-Block for so many seconds: at most an hour.
+    void stop(Reason reason, std::uint32_t seconds = 3600);
 
     // A delta could not be used. The second within an hour stops If-Block for one.
     void mismatch(Reason reason);
 
-    // The upstream broke off before or within its answer to If-Block, which may be what something on the way makes of
-    // the field. The second time within an hour, with no delta in between, stops If-Block for one.
+    // There was no answer to If-Block, which may be what something on the way makes of the field, or just an upstream
+    // in trouble. The eighth in a row, and each after it, stops If-Block for five minutes.
     void broke(Reason reason);
 
     // See DeltaHistory.

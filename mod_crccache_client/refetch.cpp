@@ -43,7 +43,6 @@ std::optional<int> fetch_again(RequestState& failed) {
     if (proxy == nullptr || !failed.snapshot || !is_first_filter(failed)) return std::nullopt;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "crcsync: %s: fetching again (%s)", loggable_url(r),
                   name(failed.outcome.reason));
-    if (failed.outcome.reason == Reason::upstream_error) failed.ledger.broke(Reason::upstream_error);
     remove_decode_filter(failed);
     failed.snapshot->restore(r);
     prepare_again(r, failed);
@@ -68,9 +67,10 @@ int recover(int* status, request_rec* r) {
             state->outcome.reason = Reason::refused_request;
             state->recovery = Recovery::refetch;
         } else if (has_timed_out(*status, r)) {
-            // Who waits once more may wait in vain: the page is asked for without If-Block the next time but one.
+            // Who waits once more may wait in vain. Where that goes on, the page is asked for without If-Block.
             state->ledger.broke(Reason::upstream_error);
         } else if (no_answer) {
+            state->ledger.broke(Reason::upstream_error);
             state->outcome.reason = Reason::upstream_error;
             state->recovery = Recovery::refetch;
         }
