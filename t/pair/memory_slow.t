@@ -177,6 +177,8 @@ my $growing = CRCSync::Origin->start(
         my $length = $parts * (8 + length $part);
         $connection->send("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: $length\r\n\r\n");
         for my $n (1 .. $parts) {
+            # The client looks for its reader once a second, and all may have come before.
+            sleep 2 if $n == 5;
             # Other bytes than the base's, so that the delta is as large as the page.
             my $bytes = $n == 1 ? $part : $part ^ chr($n % 255 + 1) x length $part;
             $connection->send(sprintf('%08d', $n) . $bytes) or return;
